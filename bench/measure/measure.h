@@ -1,0 +1,50 @@
+/*
+ * measure.h - the only stage with a clock and I/O: turns a plan into a run.
+ *
+ * Prints nothing. Progress goes to an observer; samples go to the run and, where asked, to a stream as they come.
+ */
+#ifndef WEIR_MEASURE_H
+#define WEIR_MEASURE_H
+
+#include "measure/run.h"
+
+enum measure_event_kind {
+  MEASURE_LAYOUT,  /* scratch files are being written: text = which */
+  MEASURE_FLOORS,
+  MEASURE_PILOT,   /* one cell was tried: group, cell */
+  MEASURE_PLANNED, /* rounds and sizes are fixed: total_ns = estimate */
+  MEASURE_SAMPLE,  /* one sample was taken */
+  MEASURE_DONE,
+};
+struct measure_event {
+  enum measure_event_kind kind;
+  const struct run *run;
+  const char *text;
+  unsigned group, cell;
+  unsigned round, rounds;
+  size_t done, total;        /* samples */
+  uint64_t elapsed_ns, left_ns; /* left: estimate for the whole run, 0 unknown */
+};
+struct measure_observer { void *context; void (*event)(void *context, const struct measure_event *event); };
+
+struct measure_options {
+  volatile int *interrupted;     /* 1: finish up with what there is; 2: leave at once */
+  FILE *stream;                  /* run file being written, or NULL */
+  struct measure_observer observer; /* event may be NULL */
+};
+
+/*
+ * Runs run->plan, filling in its found fields, facts, floors, samples and warnings. 0; -EINTR when interrupted (the run
+ * holds what was measured); another negative errno value when nothing could be measured, with words in `problem`.
+ */
+int measure_run(struct run *run, const struct measure_options *options, struct weir_reason *problem);
+
+/* Facts about machine and places alone, for `weir plan` and `weir list`. */
+int measure_environment(struct run *run);
+/* Fills status, reason and remedy of every cell by the methods' probes, on a small scratch file; no timing. */
+int measure_probe(struct run *run, struct weir_reason *problem);
+
+/* The other side of `--process fresh`: runs one sample as the parent left it in the inherited files. */
+int measure_worker_main(void);
+
+#endif

@@ -1,0 +1,112 @@
+/*
+ * run.h - the second noun: what was measured. Plan, machine, floors and every sample, as they stand in a run file.
+ *
+ * A run file is JSON Lines: a header (schema, plan, environment), a line for the floors, one line a sample, a trailer.
+ * Samples are appended between rounds, so that an interrupted run keeps all that it measured. run_read(run_write(x)) is x:
+ * all values are integers, strings or reals printed in full.
+ */
+#ifndef WEIR_RUN_H
+#define WEIR_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "plan/plan.h"
+
+#define RUN_SCHEMA 1
+
+enum run_phase { RUN_OPEN, RUN_RUN, RUN_SYNC, RUN_CLOSE, RUN_PHASES };
+
+enum run_flag {
+  RUN_PILOT = 1 << 0,      /* before the rounds; never analysed */
+  RUN_BURN_IN = 1 << 1,    /* round 0; never analysed */
+  RUN_PARTIAL = 1 << 2,    /* stopped before its work was done; never analysed */
+  RUN_REWARMED = 1 << 3,   /* pages had left the cache and were read back before the clock started */
+  RUN_NOT_COLD = 1 << 4,   /* eviction did not reach < 1 % resident */
+  RUN_NOT_WARM = 1 << 5,   /* warming did not reach >= 99 % resident */
+  RUN_UNSETTLED = 1 << 6,  /* dirty pages were left when the wash-out reached its cap */
+};
+/* Their words in files, in bit order, NULL-terminated. */
+extern const char *const run_flag_words[];
+
+enum run_status { RUN_OK, RUN_FAILED };
+
+#define RUN_LATENCY_SLOTS 64
+
+/* One timed run of one cell. Byte and page counters are -1 when the system does not tell. */
+struct sample {
+  uint32_t group, cell;
+  int32_t round;            /* -1 pilot, 0 burn-in, 1 ... */
+  int32_t position;         /* in the round's order */
+  int32_t predecessor;      /* cell measured before in the same group, -1 none */
+  uint64_t start_ns;        /* monotonic */
+  uint64_t passes, operations, bytes;
+  uint64_t phase_ns[RUN_PHASES];
+  uint64_t setup_ns, prepare_ns;
+  uint64_t cpu_ns, minor_faults, major_faults, voluntary_switches, involuntary_switches, peak_bytes;
+  int32_t resident_before_ppm, resident_after_ppm;
+  int64_t device_read_bytes, device_write_bytes, flushes, foreign_bytes, steal_ns;
+  uint64_t checksum;        /* position-keyed sum over one pass */
+  enum run_status status;
+  char reason[192];         /* of a failed one */
+  uint32_t flags;           /* enum run_flag */
+  /* with plan.latency: operations by floor(log2(ns)) */
+  uint64_t latency[RUN_LATENCY_SLOTS];
+};
+
+/* Elapsed time of one pass: all phases, divided by passes. 0 when nothing was done. */
+double sample_elapsed_ns(const struct sample *sample);
+
+/* Speeds that nothing on this machine can beat, measured in the same run. 0: not measured. */
+struct run_floors {
+  double harness_ns_per_op, harness_latency_ns_per_op, clock_read_ns, clock_step_ns, syscall_ns, page_fault_ns,
+      huge_page_fault_ns, memcpy_bytes_per_s, scan_bytes_per_s;
+};
+
+/* A fact about machine, place or program. `number`: the text is an integer and is written without quotes. */
+struct run_fact { char *name, *text; bool number; };
+
+/* Something the reader must know: W01 ... with a remedy ("" if none). */
+struct run_warning { char id[8]; char text[256]; char remedy[192]; };
+
+struct run {
+  struct plan plan;
+  unsigned argument_count;
+  char **arguments;
+  unsigned fact_count;
+  struct run_fact *facts;
+  struct run_floors floors;
+  size_t sample_count, sample_room;
+  struct sample *samples;
+  unsigned warning_count;
+  struct run_warning warnings[16];
+  bool interrupted;
+};
+
+int run_add_fact(struct run *run, const char *name, const char *text);
+int run_add_number(struct run *run, const char *name, int64_t value);
+const char *run_fact_text(const struct run *run, const char *name); /* NULL when unknown */
+/* Ignored when the same id and text are there already, or no room is left. */
+void run_warn(struct run *run, const char *id, const char *remedy, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+int run_add_sample(struct run *run, const struct sample *sample);
+void run_release(struct run *run);
+
+/* ---- the file ---- */
+
+/* Each writes whole lines and flushes nothing; the stream's error flag tells of failures. */
+void run_write_header(const struct run *run, FILE *out);
+void run_write_floors(const struct run *run, FILE *out);
+void run_write_sample(const struct sample *sample, FILE *out);
+/* What the pilot found: passes, rounds, sizes, unavailable cells; written once it is known, after the pilot's samples. */
+void run_write_found(const struct run *run, FILE *out);
+void run_write_trailer(const struct run *run, FILE *out); /* warnings, interrupted */
+/*
+ * Reads a run file. A cut last line (killed run) is accepted with a warning. `methods` may be NULL. 0, -EINVAL with
+ * `problem` = "line 12: ...", -ENOMEM.
+ */
+int run_read(FILE *in, const struct weir_method *const *methods, struct run *out, char *problem, size_t problem_size);
+
+#endif

@@ -1,0 +1,72 @@
+/*
+ * summary.h - the third noun: what the samples say. Everything a report prints is in here; no report computes a statistic.
+ *
+ * stat_summarize is pure: the same run gives the same summary. Times are per pass. See ../shared words in the man page for
+ * the rules; the reasons and the exact floors are in docs/statistics.md.
+ */
+#ifndef WEIR_SUMMARY_H
+#define WEIR_SUMMARY_H
+
+#include "measure/run.h"
+
+/* `known` false: median alone is meaningful when n > 0, low and high are not known (too few rounds). */
+struct stat_interval { double median, low, high; bool known; };
+
+enum stat_verdict { STAT_BASELINE, STAT_FASTER, STAT_SAME, STAT_SLOWER, STAT_UNCLEAR, STAT_NONE /* failed, unavailable, floor */ };
+extern const char *const stat_verdict_words[]; /* "baseline", "faster", "same", "slower", "unclear", "" */
+
+struct stat_cell {
+  const struct plan_cell *plan;  /* id, method, params, status, reason */
+  enum plan_status status;       /* also failed by its samples */
+  const char *reason;
+  unsigned n;                    /* samples analysed */
+  struct stat_interval elapsed_ns;
+  double phases_ns[RUN_PHASES];  /* medians */
+  double bytes_per_s, operations_per_s, items_per_s; /* from the median; 0 when they mean nothing */
+  struct stat_interval speed_ratio; /* baseline / this, of the ranked quantity */
+  bool ranked;                   /* rank_low and rank_high are known */
+  unsigned rank_low, rank_high;  /* 1 = fastest */
+  enum stat_verdict verdict;
+  bool best;                     /* in the best set */
+  char label[64];                /* "warm", "guest-cold", "mixed+not-durable" ... */
+  double limit_percent;          /* of the floor that bounds it; 0 unknown */
+  /* medians; -1 unknown */
+  double resident_before, resident_after, device_read_bytes, device_write_bytes, flushes;
+  double cpu_ns, minor_faults, major_faults, peak_bytes;
+  double setup_ns;
+  uint64_t latency[RUN_LATENCY_SLOTS]; /* summed over the analysed samples */
+  bool has_latency;
+};
+
+struct stat_group {
+  const struct plan_group *plan;
+  unsigned k;                    /* cells that count and have samples */
+  unsigned rounds;               /* complete rounds analysed */
+  int baseline;                  /* index of the baseline cell, -1 none */
+  unsigned needed_best, needed_baseline, needed_pairs; /* exact floors for this k */
+  bool claims;                   /* enough rounds for a best set */
+  unsigned best_count;
+  struct stat_interval twin;     /* A/A: baseline / twin, plain 95 % */
+  double margin;                 /* effective: max(asked, bound of the A/A difference) */
+  double smallest_callable_ratio;/* 0: none at this number of rounds */
+  double noise;                  /* spread of the twin's paired differences: 1.4826 * MAD of ln, a fraction; 0 unknown */
+  bool lower_is_better_bytes;    /* rank_by memory: the quantity is bytes, not time */
+  unsigned cell_count;
+  struct stat_cell *cells;       /* same order as in the plan (twin included) */
+  struct stat_interval *pairs;   /* cell_count x cell_count: [i * cell_count + j] = speed of j against i */
+  unsigned *order;               /* cell indices for printing: ranked by median, then failed, then unavailable; no twin */
+  unsigned order_count;
+};
+
+struct summary {
+  const struct run *run;         /* plan, facts, floors, warnings, arguments; not owned, must outlive the summary */
+  unsigned group_count;
+  struct stat_group *groups;
+  bool failed;                   /* some cell delivered wrong data or crashed: exit 1 */
+  bool inconclusive;             /* some group has no claim or nothing but unclear: exit 3 with --strict */
+};
+
+int stat_summarize(const struct run *run, struct summary *out); /* 0 or -ENOMEM */
+void stat_release(struct summary *summary);
+
+#endif

@@ -1,0 +1,252 @@
+/*
+ * os.h - all that weir asks of an operating system, in plain words.
+ *
+ * One folder for each system holds functions of these names (linux/, later win32/); the build chooses the folder. Nothing
+ * here is named after one system. Every function that can fail returns 0 or a count on success and a negative errno value
+ * on failure, never touches errno-dependent state of the caller and never prints. Interrupted calls (EINTR) are repeated
+ * inside, except close. Functions are safe to call from several threads on different objects.
+ *
+ * The calls beneath go through a table that tests override by name: see os_override at the end.
+ */
+#ifndef WEIR_OS_H
+#define WEIR_OS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- files --------------------------------------------------------------------------------------------------------- */
+
+typedef intptr_t os_file; /* a descriptor or handle; os_no_file when there is none */
+#define os_no_file ((os_file)-1)
+
+enum os_open_flag {
+  OS_READ = 1 << 0,
+  OS_WRITE = 1 << 1,
+  OS_CREATE = 1 << 2,
+  OS_EXCLUSIVE = 1 << 3,  /* with OS_CREATE: fails with -EEXIST */
+  OS_TRUNCATE = 1 << 4,
+  OS_DIRECT = 1 << 5,     /* pass the page cache by; -EINVAL where refused (it may be refused at the first transfer too) */
+  OS_DATA_SYNC = 1 << 6,  /* every write is durable when it returns */
+  OS_NO_WAIT = 1 << 7,    /* opening a FIFO or device does not block */
+  OS_UNNAMED = 1 << 8,    /* a new file without a name in directory `path`; -EOPNOTSUPP where unknown */
+};
+
+/* Opens `path` literally. Never inherited by other programs, never descriptor 0-2. New files have mode 0600. */
+int os_open(const char *path, unsigned flags, os_file *out);
+/* Closes once, whatever happens, and reports what close reported. os_no_file is 0. */
+int os_close(os_file file);
+
+/* One transfer; may be short. At most 1 GiB a call (systems differ above 2 GiB). 0 = end of file. */
+int64_t os_read(os_file file, void *data, size_t length);
+int64_t os_write(os_file file, const void *data, size_t length);
+int64_t os_pread(os_file file, void *data, size_t length, uint64_t offset);
+int64_t os_pwrite(os_file file, const void *data, size_t length, uint64_t offset);
+/* Until all is transferred or end of file (reads); the count, or the error if nothing went before it. */
+int64_t os_pread_full(os_file file, void *data, size_t length, uint64_t offset);
+int64_t os_pwrite_full(os_file file, const void *data, size_t length, uint64_t offset);
+int os_seek(os_file file, uint64_t offset);
+
+/* Flushes data (and, with `metadata`, all attributes) to stable storage. A failure is final: do not repeat. */
+int os_sync(os_file file, bool metadata);
+int os_sync_directory(const char *path);
+int os_resize(os_file file, uint64_t size);
+/* Allocates blocks for [0, size) and sets the size; -EOPNOTSUPP where the file system cannot. Never writes data. */
+int os_allocate(os_file file, uint64_t size);
+
+enum os_advice { OS_ADVICE_NORMAL, OS_ADVICE_SEQUENTIAL, OS_ADVICE_RANDOM };
+/* A hint. The caller may ignore a failure. length 0 = to the end. */
+int os_advise(os_file file, uint64_t offset, uint64_t length, enum os_advice advice);
+
+enum os_kind { OS_REGULAR, OS_DIRECTORY, OS_FIFO, OS_SOCKET, OS_CHARACTER_DEVICE, OS_BLOCK_DEVICE, OS_OTHER };
+struct os_stat {
+  enum os_kind kind;
+  uint64_t size;      /* a hint only: 0 or too large for files that the kernel makes up */
+  uint64_t allocated; /* bytes that have storage, as far as the system tells */
+  uint64_t device, inode;
+  int64_t modified_ns; /* since 1970 */
+};
+int os_stat_file(os_file file, struct os_stat *out);
+int os_stat_path(const char *path, struct os_stat *out); /* does not open; follows links */
+const char *os_kind_name(enum os_kind kind);             /* "regular file", "directory", ... */
+
+/* What direct transfers need on this file. -EOPNOTSUPP: not told; assume 4096 and try. */
+int os_direct_alignment(os_file file, uint32_t *memory, uint32_t *offset);
+
+/* Bytes in [0, length) that are holes, and bytes allocated but never written. -EOPNOTSUPP where it cannot be known. */
+struct os_layout { uint64_t hole_bytes, unwritten_bytes; uint32_t extents; };
+int os_file_layout(os_file file, uint64_t length, struct os_layout *out);
+
+int os_remove(const char *path);                        /* a file */
+int os_make_directory(const char *path);                /* mode 0700; -EEXIST */
+int os_remove_tree(const char *path);                   /* a directory and all in it; never follows links out of it */
+int os_rename(const char *from, const char *to);
+int os_sync_file_path(const char *path);                /* open, sync, close */
+/* Calls `each` with every name in the directory except . and .. until it returns non-zero, and returns that. */
+int os_list_directory(const char *path, int (*each)(void *context, const char *name), void *context);
+/* Exclusive advisory lock that goes with the open file. -EWOULDBLOCK if another holds it. */
+int os_lock(os_file file);
+
+/* ---- maps ---------------------------------------------------------------------------------------------------------- */
+
+enum os_map_flag { OS_MAP_WRITE = 1 << 0, OS_MAP_POPULATE = 1 << 1 };
+/* Maps [0, length) of the file, shared. length 0 gives a valid pointer that is unmapped with length 0. */
+int os_map(os_file file, size_t length, unsigned flags, void **out);
+int os_unmap(void *address, size_t length);
+/* Writes the pages of [address, address + length) to the file and waits. Addresses need no alignment. */
+int os_map_sync(void *address, size_t length);
+int os_map_advise(void *address, size_t length, enum os_advice advice);
+
+/* ---- rings: many requests in flight -------------------------------------------------------------------------------- */
+
+struct os_ring; /* one thread only */
+enum os_ring_kind { OS_RING_READ, OS_RING_WRITE, OS_RING_SYNC };
+struct os_ring_request {
+  enum os_ring_kind kind;
+  os_file file;
+  bool registered_file;   /* use the file given to os_ring_register_file */
+  bool data_sync;         /* writes: durable when done */
+  int buffer_index;       /* >= 0: `data` lies in that registered buffer; -1: plain memory */
+  void *data;
+  uint32_t length;
+  uint64_t offset;
+  uint64_t tag;           /* comes back with the completion */
+};
+struct os_ring_completion { uint64_t tag; int32_t result; /* count or negative errno value */ };
+
+/* A ring for `depth` requests in flight. Any failure means "not here": -ENOSYS, -EPERM, -ENOMEM ... */
+int os_ring_open(unsigned depth, struct os_ring **out);
+void os_ring_close(struct os_ring *ring); /* the caller has reaped everything before */
+int os_ring_register_file(struct os_ring *ring, os_file file);
+int os_ring_register_buffers(struct os_ring *ring, void *const *buffers, const size_t *lengths, unsigned count);
+/* Puts one request into the queue without a system call. -EBUSY when `depth` requests are queued or in flight. */
+int os_ring_queue(struct os_ring *ring, const struct os_ring_request *request);
+/* Hands all queued requests to the system and waits until at least `wait` completions can be reaped. */
+int os_ring_submit(struct os_ring *ring, unsigned wait);
+/* Takes up to `max` completions; returns how many. */
+unsigned os_ring_reap(struct os_ring *ring, struct os_ring_completion *out, unsigned max);
+/* Can rings be opened here at all? 0, or the error with words for the user in `why` and `remedy` (both may be NULL). */
+int os_ring_probe(char *why, size_t why_size, char *remedy, size_t remedy_size);
+
+/* ---- memory -------------------------------------------------------------------------------------------------------- */
+
+size_t os_page_size(void);
+size_t os_huge_page_size(void); /* 0 when there are none */
+enum os_memory_flag {
+  OS_MEMORY_HUGE = 1 << 0,   /* ask for huge pages, aligned to them; given silently as small pages where refused */
+  OS_MEMORY_SHARED = 1 << 1, /* also seen by processes forked later */
+};
+/* Zeroed pages, untouched. `length` > 0. */
+int os_memory_get(size_t length, unsigned flags, void **out);
+int os_memory_put(void *address, size_t length);
+
+/* ---- processes and threads ----------------------------------------------------------------------------------------- */
+
+typedef intptr_t os_process;
+struct os_exit { bool crashed; int code; /* exit code, or signal number when crashed */ };
+/* Runs body(context) in a copy of this process and exits with its value, without running exit handlers. */
+int os_process_fork(int (*body)(void *context), void *context, os_process *out);
+/* Starts a program with these arguments (argv[0] is its path); `keep` files stay open in it under the numbers 3, 4, ... */
+int os_process_spawn(const char *const *argv, const os_file *keep, unsigned keep_count, os_process *out);
+/* Waits for at most timeout_ns (UINT64_MAX: for ever). -ETIMEDOUT: still running. */
+int os_process_wait(os_process process, uint64_t timeout_ns, struct os_exit *out);
+int os_process_kill(os_process process);
+const char *os_crash_name(int code); /* "SIGBUS", ... */
+int os_self_path(char *out, size_t size); /* the running program's file */
+/* Detaches from terminal signals so that Ctrl-C reaches only the parent (for janitors and workers). */
+int os_process_shield(void);
+int os_process_id(void);
+
+int os_pipe(os_file *read_end, os_file *write_end);
+/* A nameless file in memory that can be mapped and handed to a spawned process. */
+int os_memory_file(const char *name, uint64_t size, os_file *out);
+
+struct os_thread; /* joined exactly once */
+int os_thread_start(void *(*body)(void *context), void *context, struct os_thread **out);
+int os_thread_join(struct os_thread *thread);
+void os_thread_yield(void);
+/* Keeps the calling thread on one CPU, counted from 0 among those the process may use. */
+int os_thread_pin(unsigned cpu);
+
+/* The first interrupt (Ctrl-C, SIGTERM, SIGHUP) sets *flag to 1, the second to 2, ... Also ignores SIGPIPE and SIGXFSZ. */
+int os_interrupts_catch(volatile int *flag);
+
+/* ---- clock --------------------------------------------------------------------------------------------------------- */
+
+/* Monotonic nanoseconds. */
+uint64_t os_clock_ns(void);
+/* Wall clock, nanoseconds since 1970. Only for names and records. */
+uint64_t os_wall_ns(void);
+struct os_clock_facts {
+  char name[32];        /* "monotonic" */
+  char source[32];      /* what the kernel counts with, e.g. "tsc" */
+  bool counter_trusted; /* the processor's counter runs at a constant rate and the kernel itself trusts it */
+  double step_ns;       /* smallest difference seen between two reads that differ */
+  double read_ns;       /* median cost of one read */
+};
+void os_clock_measure(struct os_clock_facts *out); /* takes a few milliseconds */
+/*
+ * A cheaper clock for single operations: the processor's counter scaled to nanoseconds where the kernel trusts it, else
+ * os_clock_ns. Calibrated by os_fast_clock_start, which must have returned once before.
+ */
+int os_fast_clock_start(void);
+uint64_t os_fast_clock_ns(void);
+void os_sleep_ns(uint64_t ns);
+
+/* ---- page cache ---------------------------------------------------------------------------------------------------- */
+
+struct os_cache { uint64_t cached_bytes, dirty_bytes, writeback_bytes; bool dirty_known; };
+/* Pages of [offset, offset + length) in the cache. -EOPNOTSUPP / -EPERM when the system does not tell (us). */
+int os_cache_state(os_file file, uint64_t offset, uint64_t length, struct os_cache *out);
+/* Takes clean pages of the range out of the cache, as far as the system does it. Dirty ones must be synced before. */
+int os_cache_evict(os_file file, uint64_t offset, uint64_t length);
+/* Drops every clean page of the machine. Needs privilege: -EPERM, -EACCES. */
+int os_cache_drop_all(void);
+
+/* ---- counters ------------------------------------------------------------------------------------------------------ */
+
+struct os_usage {               /* of this process, all threads */
+  uint64_t cpu_ns;
+  uint64_t minor_faults, major_faults;
+  uint64_t voluntary_switches, involuntary_switches;
+  uint64_t peak_bytes;          /* largest resident set so far */
+  int64_t storage_read_bytes;   /* what this process made devices read; -1 unknown */
+};
+void os_usage(struct os_usage *out);
+
+struct os_device_counters { uint64_t read_bytes, write_bytes, flushes; bool flushes_known; };
+/* Of the device that holds files with this os_stat.device. -ENODEV: none (memory, network, stacked file systems). */
+int os_device_counters(uint64_t device, struct os_device_counters *out);
+
+struct os_pressure { int64_t steal_ns, cpu_stall_ns, io_stall_ns, memory_stall_ns; }; /* totals; -1 unknown */
+void os_pressure(struct os_pressure *out);
+
+/* ---- machine facts ------------------------------------------------------------------------------------------------- */
+
+struct os_machine {
+  char system[32], kernel[128], processor[96], hypervisor[64]; /* hypervisor: "" on bare metal */
+  unsigned cpus;
+  uint64_t memory_bytes, available_bytes;
+  char governor[32], huge_pages[32], reclaim[96]; /* "" unknown; reclaim: proactive reclaim that empties idle cache */
+};
+void os_machine(struct os_machine *out);
+
+struct os_place {
+  char file_system[32], options[256], mount_point[256], device[64], scheduler[32];
+  int64_t read_ahead_kib;     /* -1 unknown */
+  int rotational;             /* 1, 0, -1 unknown */
+  bool ram_backed;            /* data never leave memory (tmpfs and the like) */
+  uint64_t free_bytes;        /* for this user */
+};
+int os_place(const char *path, struct os_place *out);
+
+/* ---- for tests ----------------------------------------------------------------------------------------------------- */
+
+typedef void os_function(void);
+/*
+ * Replaces the system call used under `name` ("pread", "open", "fallocate" ...) and returns the one before; NULL puts the
+ * system's own back. Returns NULL and changes nothing when the name is unknown. Not while other threads are at work.
+ */
+os_function *os_override(const char *name, os_function *replacement);
+
+#endif

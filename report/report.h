@@ -1,0 +1,29 @@
+/*
+ * report.h - the last noun: text. A report turns a summary into bytes and computes nothing.
+ *
+ * Adding a report: one file, one line in list.c, one line in the build.
+ */
+#ifndef WEIR_REPORT_H
+#define WEIR_REPORT_H
+
+#include <stdio.h>
+
+#include "stat/summary.h"
+
+struct report_options {
+  bool color;      /* ANSI colours; never the only carrier of a meaning */
+  unsigned width;  /* columns; 0 = 100 */
+};
+
+struct report {
+  const char *name;    /* "table", "json": for --format */
+  const char *suffix;  /* ".txt", ".json": for -o */
+  const char *summary; /* one line for --help */
+  void (*write)(const struct summary *summary, const struct report_options *options, FILE *out);
+};
+
+extern const struct report *const report_list[]; /* NULL-terminated */
+const struct report *report_by_name(const char *name);
+const struct report *report_by_suffix(const char *path);
+
+#endif
