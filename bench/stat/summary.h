@@ -1,8 +1,8 @@
 /*
  * summary.h - the third noun: what the samples say. Everything a report prints is in here; no report computes a statistic.
  *
- * stat_summarize is pure: the same run gives the same summary. Times are per pass. See ../shared words in the man page for
- * the rules; the reasons and the exact floors are in docs/statistics.md.
+ * stat_summarize is pure: the same run gives the same summary. Times are per pass. See
+ * docs/statistics.md for the rules, the reasons and the exact floors.
  */
 #ifndef WEIR_SUMMARY_H
 #define WEIR_SUMMARY_H
