@@ -28,6 +28,7 @@ struct measure_event {
 struct measure_observer { void *context; void (*event)(void *context, const struct measure_event *event); };
 
 struct measure_options {
+  const struct weir_method *const *methods; /* all that are built in; the floors use `null` */
   volatile int *interrupted;     /* 1: finish up with what there is; 2: leave at once */
   FILE *stream;                  /* run file being written, or NULL */
   struct measure_observer observer; /* event may be NULL */
@@ -42,9 +43,9 @@ int measure_run(struct run *run, const struct measure_options *options, struct w
 /* Facts about machine and places alone, for `weir plan` and `weir list`. */
 int measure_environment(struct run *run);
 /* Fills status, reason and remedy of every cell by the methods' probes, on a small scratch file; no timing. */
-int measure_probe(struct run *run, struct weir_reason *problem);
+int measure_probe(struct run *run, const struct measure_options *options, struct weir_reason *problem);
 
 /* The other side of `--process fresh`: runs one sample as the parent left it in the inherited files. */
-int measure_worker_main(void);
+int measure_worker_main(const struct weir_method *const *methods);
 
 #endif

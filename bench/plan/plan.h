@@ -88,6 +88,7 @@ struct plan {
   uint64_t seed;
   unsigned rounds;               /* asked for; 0: planned from the time */
   uint64_t time_ns;              /* budget of the whole run */
+  bool fill_time;                /* the user named the time: use it up with rounds, beyond PLAN_ROUNDS_DEFAULT */
   double margin;                 /* practical margin, a fraction */
   enum plan_flush flush;
   enum plan_rank rank_by;
@@ -101,6 +102,7 @@ struct plan {
 };
 
 #define PLAN_ROUNDS_DEFAULT 20u
+#define PLAN_TIME_DEFAULT_NS UINT64_C(60000000000)
 #define PLAN_CELLS_MAX 200u
 
 /*
@@ -121,7 +123,8 @@ struct plan_request {
   struct plan_strings places;    /* empty: "." */
   double coverage;               /* 0: not said */
   const char *baseline;          /* NULL, or a method spec */
-  uint64_t seed, time_ns;
+  uint64_t seed;
+  uint64_t time_ns;              /* 0: PLAN_TIME_DEFAULT_NS */
   unsigned rounds;
   double margin;
   enum plan_flush flush;
