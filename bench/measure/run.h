@@ -96,10 +96,18 @@ void run_release(struct run *run);
 
 /* ---- the file ---- */
 
+/*
+ * Paths and arguments may hold bytes that are no UTF-8, JSON may not. encode spells any bytes as UTF-8 (plain text stays as
+ * it is; see run.c), decode turns that back in place. The caller frees what encode returns; NULL when memory is short.
+ */
+char *run_text_encode(const char *text);
+void run_text_decode(char *text);
+
 /* Each writes whole lines and flushes nothing; the stream's error flag tells of failures. */
 void run_write_header(const struct run *run, FILE *out);
 void run_write_floors(const struct run *run, FILE *out);
-void run_write_sample(const struct sample *sample, FILE *out);
+/* `run` gives the names that the line bears; the sample need not be among its samples. */
+void run_write_sample(const struct run *run, const struct sample *sample, FILE *out);
 /* What the pilot found: passes, rounds, sizes, unavailable cells; written once it is known, after the pilot's samples. */
 void run_write_found(const struct run *run, FILE *out);
 void run_write_trailer(const struct run *run, FILE *out); /* warnings, interrupted */
