@@ -1,0 +1,89 @@
+/*
+ * target.c - opens, flushes and closes the job's file; turns error values into words. Moves no data.
+ */
+#include "target.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define WORDS_MAX 96
+
+static const char *words(int error, char out[WORDS_MAX]) {
+  if (strerror_r(-error, out, WORDS_MAX) != 0) (void)snprintf(out, WORDS_MAX, "error %d", -error);
+  return out;
+}
+
+int target_failed(const struct weir_job *job, const char *doing, uint64_t offset, uint64_t length, int error) {
+  char text[WORDS_MAX];
+  return job->host->fail(job, error, "%s %" PRIu64 " bytes at %" PRIu64 ": %s", doing, length, offset, words(error, text));
+}
+
+int target_refused(const struct weir_job *job, const char *doing, int error) {
+  char text[WORDS_MAX];
+  return job->host->fail(job, error, "%s: %s", doing, words(error, text));
+}
+
+int target_ended(const struct weir_job *job, uint64_t at) {
+  return job->host->fail(job, -ENODATA, "file ended at byte %" PRIu64 "; %" PRIu64 " expected", at, job->file_size);
+}
+
+int target_unavailable(struct weir_reason *reason, int error, const char *what, const char *remedy) {
+  char text[WORDS_MAX];
+  (void)snprintf(reason->text, sizeof reason->text, "%s: %s", what, words(error, text));
+  (void)snprintf(reason->remedy, sizeof reason->remedy, "%s", remedy);
+  return error;
+}
+
+static unsigned direction_flags(const struct weir_job *job) {
+  if (job->direction == WEIR_READ) return OS_READ;
+  if (!weir_is_first(job)) return OS_WRITE;
+  if (job->target == WEIR_TARGET_NEW) return OS_WRITE | OS_CREATE | OS_EXCLUSIVE;
+  if (job->target == WEIR_TARGET_TRUNCATE) return OS_WRITE | OS_TRUNCATE;
+  return OS_WRITE;
+}
+
+static int make_name_durable(const struct weir_job *job) {
+  int error = os_sync_directory(job->directory);
+  return error ? target_refused(job, "flushing the directory", error) : 0;
+}
+
+int target_open(const struct weir_job *job, unsigned flags, os_file *out) {
+  int error = os_open(job->path, direction_flags(job) | flags, out);
+  if (error) return target_refused(job, job->direction == WEIR_READ ? "opening for reading" : "opening for writing", error);
+  /* Each write is durable by itself, but nobody would find the file after a crash if its name were not. */
+  const bool created = job->direction == WEIR_WRITE && job->target == WEIR_TARGET_NEW && weir_is_first(job);
+  if (!created || job->durability != WEIR_DURABILITY_EACH) return 0;
+  error = make_name_durable(job);
+  if (error) (void)os_close(*out);
+  return error;
+}
+
+int target_close(const struct weir_job *job, os_file file) {
+  int error = os_close(file);
+  return error ? target_refused(job, "closing", error) : 0;
+}
+
+int target_sync(const struct weir_job *job, os_file file) {
+  const bool created = job->target == WEIR_TARGET_NEW;
+  int error = os_sync(file, created);
+  if (error) return target_refused(job, "flushing to storage", error);
+  return created && weir_is_first(job) ? make_name_durable(job) : 0;
+}
+
+int target_check_size(const struct weir_job *job, os_file file) {
+  struct os_stat facts;
+  int error = os_stat_file(file, &facts);
+  if (error) return target_refused(job, "asking for the size", error);
+  if (facts.kind == OS_REGULAR && facts.size < target_part_end(job)) return target_ended(job, facts.size);
+  return 0;
+}
+
+int target_open_trial(const struct weir_job *job, unsigned flags, os_file *out, bool *scratch) {
+  *scratch = false;
+  int error = os_open(job->path, OS_READ | flags, out);
+  if (error != -ENOENT || job->direction == WEIR_READ) return error;
+  *scratch = true;
+  return os_open(job->directory, OS_READ | OS_WRITE | OS_UNNAMED | flags, out);
+}
