@@ -155,6 +155,8 @@ const char *os_crash_name(int code); /* "SIGBUS", ... */
 int os_self_path(char *out, size_t size); /* the running program's file */
 /* Detaches from terminal signals so that Ctrl-C reaches only the parent (for janitors and workers). */
 int os_process_shield(void);
+/* The calling process is killed when the thread that forked it ends (for workers, never for janitors). */
+int os_process_follow_parent(void);
 int os_process_id(void);
 
 int os_pipe(os_file *read_end, os_file *write_end);
@@ -213,6 +215,8 @@ struct os_usage {               /* of this process, all threads */
   int64_t storage_read_bytes;   /* what this process made devices read; -1 unknown */
 };
 void os_usage(struct os_usage *out);
+/* Sets the peak back to what is resident now. A forked process starts with the peak at its parent's resident set. */
+int os_usage_reset_peak(void);
 
 struct os_device_counters { uint64_t read_bytes, write_bytes, flushes; bool flushes_known; };
 /* Of the device that holds files with this os_stat.device. -ENODEV: none (memory, network, stacked file systems). */

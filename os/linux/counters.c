@@ -1,0 +1,118 @@
+/*
+ * counters.c - what the kernel counted: of this process, of a device, of the machine's stalls. Totals; callers subtract.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "os/linux/calls.h"
+#include "os/linux/procfs.h"
+
+/* VmHWM, because ru_maxrss lives on over fork and exec and cannot be set back. */
+static uint64_t peak_bytes(const struct rusage *usage) {
+  char text[4096];
+  int64_t kib = procfs_text("/proc/self/status", text, sizeof text) < 0 ? -1 : procfs_field(text, "VmHWM:");
+  return (uint64_t)(kib >= 0 ? kib : usage->ru_maxrss) * 1024;
+}
+
+static int64_t storage_read_bytes(void) {
+  char text[512];
+  return procfs_text("/proc/self/io", text, sizeof text) < 0 ? -1 : procfs_field(text, "read_bytes:");
+}
+
+void os_usage(struct os_usage *out) {
+  struct rusage usage = {0};
+  struct timespec cpu = {0};
+  (void)getrusage(RUSAGE_SELF, &usage);
+  (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
+  *out = (struct os_usage){
+      .cpu_ns = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec,
+      .minor_faults = (uint64_t)usage.ru_minflt,
+      .major_faults = (uint64_t)usage.ru_majflt,
+      .voluntary_switches = (uint64_t)usage.ru_nvcsw,
+      .involuntary_switches = (uint64_t)usage.ru_nivcsw,
+      .peak_bytes = peak_bytes(&usage),
+      .storage_read_bytes = storage_read_bytes(),
+  };
+}
+
+int os_usage_reset_peak(void) { return procfs_write("/proc/self/clear_refs", "5"); }
+
+/* ---- devices ---- */
+
+/* Fields of a block device's stat file, in its order. A sector is 512 bytes here, whatever the device says. */
+enum { STAT_READ_SECTORS = 2, STAT_WRITE_SECTORS = 6, STAT_FLUSHES = 15, STAT_FIELDS = 17 };
+
+static int read_stat(const char *path, uint64_t fields[STAT_FIELDS], unsigned *count) {
+  char text[512];
+  if (procfs_text(path, text, sizeof text) < 0) return -ENODEV;
+  char *at = text, *end;
+  for (*count = 0; *count < STAT_FIELDS; ++*count, at = end) {
+    fields[*count] = strtoull(at, &end, 10);
+    if (end == at) break;
+  }
+  return *count > STAT_WRITE_SECTORS ? 0 : -ENODEV;
+}
+
+/* Flushes are counted for whole disks only. */
+static void read_flushes(const char *device, struct os_device_counters *out) {
+  char path[128];
+  uint64_t fields[STAT_FIELDS];
+  unsigned count;
+  (void)snprintf(path, sizeof path, "%s/partition", device);
+  bool partition = procfs_number(path) > 0;
+  (void)snprintf(path, sizeof path, partition ? "%s/../stat" : "%s/stat", device);
+  out->flushes_known = read_stat(path, fields, &count) == 0 && count > STAT_FLUSHES;
+  if (out->flushes_known) out->flushes = fields[STAT_FLUSHES];
+}
+
+int os_device_counters(uint64_t device, struct os_device_counters *out) {
+  char directory[64], path[80];
+  uint64_t fields[STAT_FIELDS];
+  unsigned count;
+  *out = (struct os_device_counters){0};
+  if (major(device) == 0) return -ENODEV; /* made-up numbers of file systems without one device */
+  (void)snprintf(directory, sizeof directory, "/sys/dev/block/%u:%u", major(device), minor(device));
+  (void)snprintf(path, sizeof path, "%s/stat", directory);
+  int error = read_stat(path, fields, &count);
+  if (error) return error;
+  out->read_bytes = fields[STAT_READ_SECTORS] * 512;
+  out->write_bytes = fields[STAT_WRITE_SECTORS] * 512;
+  read_flushes(directory, out);
+  return 0;
+}
+
+/* ---- stalls ---- */
+
+/* cpu user nice system idle iowait irq softirq steal ..., in clock ticks */
+static int64_t steal_ns(void) {
+  char text[1024];
+  unsigned long long steal;
+  long ticks = sysconf(_SC_CLK_TCK);
+  if (ticks <= 0 || procfs_text("/proc/stat", text, sizeof text) < 0) return -1;
+  if (sscanf(text, "cpu %*u %*u %*u %*u %*u %*u %*u %llu", &steal) != 1) return -1;
+  return (int64_t)(steal * (1000000000ull / (unsigned long long)ticks));
+}
+
+/* some avg10=0.00 avg60=0.00 avg300=0.00 total=MICROSECONDS */
+static int64_t stall_ns(const char *path) {
+  char text[256];
+  if (procfs_text(path, text, sizeof text) < 0) return -1;
+  const char *total = strstr(text, "total=");
+  return total ? (int64_t)strtoull(total + 6, NULL, 10) * 1000 : -1;
+}
+
+void os_pressure(struct os_pressure *out) {
+  *out = (struct os_pressure){
+      .steal_ns = steal_ns(),
+      .cpu_stall_ns = stall_ns("/proc/pressure/cpu"),
+      .io_stall_ns = stall_ns("/proc/pressure/io"),
+      .memory_stall_ns = stall_ns("/proc/pressure/memory"),
+  };
+}

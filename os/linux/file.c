@@ -1,0 +1,301 @@
+/*
+ * file.c - opening, transferring, syncing and asking about single files. Directories are in directory.c, extents in
+ * extents.c, the page cache in cache.c.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "os/linux/calls.h"
+
+/* Linux stops at 0x7ffff000, others fail above 2 GiB; a power of two keeps the rest of a long transfer aligned. */
+#define TRANSFER_MAX ((size_t)1 << 30)
+
+/*
+ * A descriptor that another process made non-blocking is waited for. poll calls regular files always ready: a file system
+ * that keeps saying EAGAIN is given a second (a thousand tries, 1 ms apart after the first ten) and then believed.
+ */
+#define AGAIN_TRIES 1000u
+#define AGAIN_TRIES_AT_ONCE 10u
+
+static const int open_flags[] = {
+    [0] = 0,
+    [OS_READ] = O_RDONLY,
+    [OS_WRITE] = O_WRONLY,
+    [OS_READ | OS_WRITE] = O_RDWR,
+};
+
+/* -EINVAL for what would be harmful or meaningless: O_RDONLY | O_TRUNC empties the file on Linux. */
+static int translate_flags(unsigned flags, int *out) {
+  if (!(flags & (OS_READ | OS_WRITE))) return -EINVAL;
+  if ((flags & (OS_TRUNCATE | OS_UNNAMED)) && !(flags & OS_WRITE)) return -EINVAL;
+  if ((flags & OS_EXCLUSIVE) && !(flags & OS_CREATE)) return -EINVAL;
+  if ((flags & OS_UNNAMED) && (flags & (OS_CREATE | OS_TRUNCATE))) return -EINVAL;
+  *out = open_flags[flags & (OS_READ | OS_WRITE)] | (flags & OS_CREATE ? O_CREAT : 0) | (flags & OS_EXCLUSIVE ? O_EXCL : 0) |
+         (flags & OS_TRUNCATE ? O_TRUNC : 0) | (flags & OS_DIRECT ? O_DIRECT : 0) | (flags & OS_DATA_SYNC ? O_DSYNC : 0) |
+         (flags & OS_NO_WAIT ? O_NONBLOCK : 0) | (flags & OS_UNNAMED ? O_TMPFILE : 0);
+  return 0;
+}
+
+/* What kernels and file systems say that do not know O_TMPFILE: they try to open the directory for writing. */
+static bool means_no_unnamed(int error, unsigned flags) {
+  return error == -EISDIR || error == -EOPNOTSUPP || error == -ENOSYS || (error == -EINVAL && !(flags & OS_DIRECT));
+}
+
+/* Only the opening must not wait; transfers on the new description (which is ours alone) shall. */
+static int wait_again(int fd) {
+  int flags = sys(fcntl)(fd, F_GETFL, 0);
+  int error = call_result(flags < 0 ? -1 : sys(fcntl)(fd, F_SETFL, flags & ~O_NONBLOCK));
+  if (error) (void)sys(close)(fd);
+  return error;
+}
+
+int os_open(const char *path, unsigned flags, os_file *out) {
+  int linux_flags;
+  int error = translate_flags(flags, &linux_flags);
+  if (error) return error;
+  int fd = call_open_above(path, linux_flags, S_IRUSR | S_IWUSR);
+  if (fd < 0) return (flags & OS_UNNAMED) && means_no_unnamed(fd, flags) ? -EOPNOTSUPP : fd;
+  if (flags & OS_NO_WAIT) {
+    error = wait_again(fd);
+    if (error) return error;
+  }
+  *out = fd;
+  return 0;
+}
+
+/* EINTR is not repeated: Linux has closed the descriptor by then, and its number may be another thread's already. */
+int os_close(os_file file) { return file == os_no_file ? 0 : call_result(sys(close)((int)file)); }
+
+static bool try_again(int fd, short events, unsigned *tries) {
+  if (errno == EINTR) return true;
+  if (errno != EAGAIN || ++*tries > AGAIN_TRIES) return false;
+  struct pollfd wanted = {.fd = fd, .events = events};
+  (void)sys(ppoll)(&wanted, 1, NULL, NULL);
+  if (*tries > AGAIN_TRIES_AT_ONCE) os_sleep_ns(1000000);
+  errno = EAGAIN;
+  return true;
+}
+
+static size_t capped(size_t length) { return length < TRANSFER_MAX ? length : TRANSFER_MAX; }
+
+int64_t os_read(os_file file, void *data, size_t length) {
+  unsigned tries = 0;
+  ssize_t count;
+  do count = sys(read)((int)file, data, capped(length));
+  while (count < 0 && try_again((int)file, POLLIN, &tries));
+  return count < 0 ? -errno : count;
+}
+
+int64_t os_write(os_file file, const void *data, size_t length) {
+  unsigned tries = 0;
+  ssize_t count;
+  do count = sys(write)((int)file, data, capped(length));
+  while (count < 0 && try_again((int)file, POLLOUT, &tries));
+  return count < 0 ? -errno : count;
+}
+
+int64_t os_pread(os_file file, void *data, size_t length, uint64_t offset) {
+  if (offset > INT64_MAX) return -EOVERFLOW;
+  unsigned tries = 0;
+  ssize_t count;
+  do count = sys(pread)((int)file, data, capped(length), (off_t)offset);
+  while (count < 0 && try_again((int)file, POLLIN, &tries));
+  return count < 0 ? -errno : count;
+}
+
+int64_t os_pwrite(os_file file, const void *data, size_t length, uint64_t offset) {
+  if (offset > INT64_MAX) return -EOVERFLOW;
+  unsigned tries = 0;
+  ssize_t count;
+  do count = sys(pwrite)((int)file, data, capped(length), (off_t)offset);
+  while (count < 0 && try_again((int)file, POLLOUT, &tries));
+  return count < 0 ? -errno : count;
+}
+
+int64_t os_pread_full(os_file file, void *data, size_t length, uint64_t offset) {
+  size_t done = 0;
+  while (done < length) {
+    int64_t count = os_pread(file, (char *)data + done, length - done, offset + done);
+    if (count < 0 && done == 0) return count;
+    if (count <= 0) break;
+    done += (size_t)count;
+  }
+  return (int64_t)done;
+}
+
+int64_t os_pwrite_full(os_file file, const void *data, size_t length, uint64_t offset) {
+  size_t done = 0;
+  while (done < length) {
+    int64_t count = os_pwrite(file, (const char *)data + done, length - done, offset + done);
+    if (count == 0) count = -EIO; /* nothing written and no reason given: asking again could go on for ever */
+    if (count < 0) return done ? (int64_t)done : count;
+    done += (size_t)count;
+  }
+  return (int64_t)done;
+}
+
+int os_seek(os_file file, uint64_t offset) {
+  if (offset > INT64_MAX) return -EOVERFLOW;
+  return sys(lseek)((int)file, (off_t)offset, SEEK_SET) < 0 ? -errno : 0;
+}
+
+int os_sync(os_file file, bool metadata) {
+  int result;
+  do result = metadata ? sys(fsync)((int)file) : sys(fdatasync)((int)file);
+  while (result < 0 && errno == EINTR);
+  return call_result(result);
+}
+
+static int sync_path(const char *path, int flags) {
+  int fd = call_open_above(path, O_RDONLY | flags, 0);
+  if (fd < 0) return fd;
+  int error = os_sync(fd, true);
+  int close_error = os_close(fd);
+  return error ? error : close_error;
+}
+
+int os_sync_directory(const char *path) { return sync_path(path, O_DIRECTORY); }
+int os_sync_file_path(const char *path) { return sync_path(path, O_NONBLOCK); }
+
+int os_resize(os_file file, uint64_t size) {
+  if (size > INT64_MAX) return -EFBIG;
+  int result;
+  do result = sys(ftruncate)((int)file, (off_t)size);
+  while (result < 0 && errno == EINTR);
+  return call_result(result);
+}
+
+/* fallocate itself: glibc's posix_fallocate writes a byte into every block where the file system cannot do it. */
+int os_allocate(os_file file, uint64_t size) {
+  if (size > INT64_MAX) return -EFBIG;
+  if (size == 0) return 0; /* the kernel calls length 0 invalid */
+  int result;
+  do result = sys(fallocate)((int)file, 0, 0, (off_t)size);
+  while (result < 0 && errno == EINTR);
+  int error = call_result(result);
+  return error == -EINVAL || error == -ENOSYS ? -EOPNOTSUPP : error;
+}
+
+int os_advise(os_file file, uint64_t offset, uint64_t length, enum os_advice advice) {
+  static const int words[] = {
+      [OS_ADVICE_NORMAL] = POSIX_FADV_NORMAL,
+      [OS_ADVICE_SEQUENTIAL] = POSIX_FADV_SEQUENTIAL,
+      [OS_ADVICE_RANDOM] = POSIX_FADV_RANDOM,
+  };
+  if (offset > INT64_MAX || length > INT64_MAX) return -EOVERFLOW;
+  return -sys(posix_fadvise)((int)file, (off_t)offset, (off_t)length, words[advice]);
+}
+
+static enum os_kind kind_of(mode_t mode) {
+  switch (mode & S_IFMT) {
+    case S_IFREG:
+      return OS_REGULAR;
+    case S_IFDIR:
+      return OS_DIRECTORY;
+    case S_IFIFO:
+      return OS_FIFO;
+    case S_IFSOCK:
+      return OS_SOCKET;
+    case S_IFCHR:
+      return OS_CHARACTER_DEVICE;
+    case S_IFBLK:
+      return OS_BLOCK_DEVICE;
+    default:
+      return OS_OTHER;
+  }
+}
+
+static int64_t nanoseconds(const struct timespec *time) {
+  int64_t ns;
+  if (__builtin_mul_overflow((int64_t)time->tv_sec, INT64_C(1000000000), &ns) ||
+      __builtin_add_overflow(ns, (int64_t)time->tv_nsec, &ns)) {
+    return time->tv_sec < 0 ? INT64_MIN : INT64_MAX;
+  }
+  return ns;
+}
+
+static void fill_stat(const struct stat *from, struct os_stat *out) {
+  *out = (struct os_stat){
+      .kind = kind_of(from->st_mode),
+      .size = (uint64_t)from->st_size,
+      .allocated = (uint64_t)from->st_blocks * 512, /* the unit of st_blocks, whatever the block size */
+      .device = from->st_dev,
+      .inode = from->st_ino,
+      .modified_ns = nanoseconds(&from->st_mtim),
+  };
+}
+
+int os_stat_file(os_file file, struct os_stat *out) {
+  struct stat status;
+  int error = call_result(sys(fstat)((int)file, &status));
+  if (error) return error;
+  fill_stat(&status, out);
+  uint64_t size;
+  if (out->kind == OS_BLOCK_DEVICE && sys(ioctl)((int)file, BLKGETSIZE64, &size) == 0) out->size = size;
+  return 0;
+}
+
+int os_stat_path(const char *path, struct os_stat *out) {
+  struct stat status;
+  int error = call_result(sys(stat)(path, &status));
+  if (!error) fill_stat(&status, out);
+  return error;
+}
+
+const char *os_kind_name(enum os_kind kind) {
+  static const char *const names[] = {
+      [OS_REGULAR] = "regular file",
+      [OS_DIRECTORY] = "directory",
+      [OS_FIFO] = "FIFO",
+      [OS_SOCKET] = "socket",
+      [OS_CHARACTER_DEVICE] = "character device",
+      [OS_BLOCK_DEVICE] = "block device",
+      [OS_OTHER] = "special file",
+  };
+  return (unsigned)kind <= OS_OTHER ? names[kind] : names[OS_OTHER];
+}
+
+/* A device's logical sector, for kernels whose statx says nothing about devices. */
+static int sector_alignment(int fd, uint32_t *memory, uint32_t *offset) {
+  int sector = 0;
+  if (sys(ioctl)(fd, BLKSSZGET, &sector) < 0 || sector <= 0) return -EOPNOTSUPP;
+  *memory = *offset = (uint32_t)sector;
+  return 0;
+}
+
+int os_direct_alignment(os_file file, uint32_t *memory, uint32_t *offset) {
+  struct call_statx status = {0};
+  int error = call_result(sys(statx)((int)file, CALL_STATX_DIOALIGN, &status));
+  if (error && error != -ENOSYS && error != -EINVAL) return error;
+  if (error || !(status.mask & CALL_STATX_DIOALIGN)) return sector_alignment((int)file, memory, offset);
+  if (status.direct_offset == 0) return -EINVAL; /* told, and told not to */
+  *memory = status.direct_memory;
+  *offset = status.direct_offset;
+  return 0;
+}
+
+int os_lock(os_file file) {
+  int result;
+  do result = sys(flock)((int)file, LOCK_EX | LOCK_NB);
+  while (result < 0 && errno == EINTR);
+  return call_result(result);
+}
+
+int os_pipe(os_file *read_end, os_file *write_end) {
+  int ends[2];
+  if (sys(pipe2)(ends, O_CLOEXEC) < 0) return -errno;
+  int first = call_above_standard(ends[0]), second = call_above_standard(ends[1]);
+  if (first < 0 || second < 0) {
+    if (first >= 0) (void)sys(close)(first);
+    if (second >= 0) (void)sys(close)(second);
+    return first < 0 ? first : second;
+  }
+  *read_end = first;
+  *write_end = second;
+  return 0;
+}

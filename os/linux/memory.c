@@ -1,0 +1,71 @@
+/*
+ * memory.c - memory from the system, by pages. Not a general allocator.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "os/linux/calls.h"
+#include "os/linux/procfs.h"
+
+#define HUGE_PAGES "/sys/kernel/mm/transparent_hugepage/"
+
+size_t os_page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
+
+size_t os_huge_page_size(void) {
+  char text[64], chosen[16];
+  if (procfs_text(HUGE_PAGES "enabled", text, sizeof text) < 0) return 0;
+  procfs_chosen(text, chosen, sizeof chosen);
+  if (chosen[0] == 'n') return 0; /* never */
+  int64_t size = procfs_number(HUGE_PAGES "hpage_pmd_size");
+  return size > 0 ? (size_t)size : 0;
+}
+
+static int map_anonymous(size_t length, unsigned flags, void **out) {
+  int kind = MAP_ANONYMOUS | (flags & OS_MEMORY_SHARED ? MAP_SHARED : MAP_PRIVATE);
+  void *address = sys(mmap)(NULL, length, PROT_READ | PROT_WRITE, kind, -1, 0);
+  if (address == MAP_FAILED) return -errno;
+  *out = address;
+  return 0;
+}
+
+/* Maps one huge page more than asked for and gives back what sticks out on both sides of the aligned part. */
+static int map_huge(size_t length, size_t huge, unsigned flags, void **out) {
+  size_t page = os_page_size(), total;
+  if (__builtin_add_overflow(length, huge + page - 1, &total)) return -ENOMEM;
+  length = (length + page - 1) / page * page;
+  total = length + huge;
+  void *whole;
+  int error = map_anonymous(total, flags, &whole);
+  if (error) return error;
+  size_t before = (huge - (uintptr_t)whole % huge) % huge;
+  char *aligned = (char *)whole + before;
+  if (before) (void)sys(munmap)(whole, before);
+  if (total - before > length) (void)sys(munmap)(aligned + length, total - before - length);
+  (void)sys(madvise)(aligned, length, MADV_HUGEPAGE); /* refused: small pages do the same, only slower */
+  *out = aligned;
+  return 0;
+}
+
+int os_memory_get(size_t length, unsigned flags, void **out) {
+  size_t huge = flags & OS_MEMORY_HUGE ? os_huge_page_size() : 0;
+  return huge && length ? map_huge(length, huge, flags, out) : map_anonymous(length, flags, out);
+}
+
+int os_memory_put(void *address, size_t length) { return call_result(sys(munmap)(address, length)); }
+
+int os_memory_file(const char *name, uint64_t size, os_file *out) {
+  int fd = sys(memfd_create)(name, MFD_CLOEXEC);
+  if (fd < 0) return -errno;
+  fd = call_above_standard(fd);
+  if (fd < 0) return fd;
+  int error = os_resize(fd, size);
+  if (error) {
+    (void)os_close(fd);
+    return error;
+  }
+  *out = fd;
+  return 0;
+}
