@@ -78,6 +78,7 @@ struct plan_group {
   /* found */
   unsigned baseline;             /* first available cell */
   uint64_t passes;               /* per sample, the same for all cells */
+  uint64_t pass_bytes;           /* a pass is cut to about so many bytes, or it would take too long; 0: all */
   uint64_t round_cost_ns;        /* pilot's estimate */
   unsigned rounds;               /* planned, burn-in not counted */
   bool dropped;                  /* did not fit into the time */
@@ -151,6 +152,12 @@ int plan_resize(struct plan_group *group, uint64_t size_bytes);
 /* The cells in play: available, not twin, not a floor method. This is k of the statistics. */
 bool plan_cell_counts(const struct plan_cell *cell);
 unsigned plan_group_k(const struct plan_group *group);
+
+/*
+ * Rounds below which k cells cannot be told apart at all at the family level of 5 %: for a verdict against the baseline,
+ * and for all pairs (ranks). Exact: a sign test over n rounds has no p-value below 2^(1-n).
+ */
+unsigned plan_rounds_for_verdicts(unsigned k), plan_rounds_for_ranks(unsigned k);
 
 /* The order of cells in a round: a fresh permutation from seed, group and round. `order` holds cell_count indices. */
 void plan_round_order(const struct plan *plan, unsigned group, unsigned round, uint32_t *order);

@@ -1,0 +1,572 @@
+/*
+ * make.c - from what the user said to a plan. Pure: whether a method works here is found later.
+ *
+ * There are two sources of groups: a suite's text, thinned out by the demand words that were said, or, without a suite,
+ * every combination of those words. Both end in add_group, which fills a group with cells.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "plan/parts.h"
+
+#define MIB (UINT64_C(1) << 20)
+#define SIZE_DEFAULT (128 * MIB)
+#define SMALLEST_DEFAULT (16 * MIB)
+#define REQUEST_DEFAULT UINT64_C(4096)
+/* Without --size no more than this much of a user's file is read in one pass. The title tells how much. */
+#define FILE_REGION_MAX (1024 * MIB)
+#define GROUPS_MAX 64u
+#define PLACES_MAX SPEC_VALUES_MAX
+
+/* What the user's specs came to, one for each. */
+struct wish {
+  struct spec spec;
+  unsigned cells;         /* in all groups */
+  struct plan_error why;  /* why it did not fit, last seen */
+};
+
+struct making {
+  const struct plan_request *request;
+  struct plan *plan;
+  struct plan_error *error;
+  struct spec_scope scope;
+  unsigned wish_count;
+  struct wish *wishes;
+  struct wish *baseline;  /* --baseline, or NULL */
+};
+
+/* A group to be filled: from the suite, or NULL texts. */
+struct draft {
+  struct plan_demand demand;
+  const char *name;       /* of the suite's group, or NULL */
+  const char *methods;    /* specs, or "" */
+  const char *baseline;   /* spec, or NULL */
+  unsigned priority;
+  uint64_t smallest_bytes;
+};
+
+/* ---- cells ---- */
+
+static int add_wishes(struct making *making, struct plan_group *group) {
+  for (unsigned i = 0; i < making->wish_count; i++) {
+    struct wish *wish = &making->wishes[i];
+    int count = spec_expand(&wish->spec, &making->scope, group, &wish->why);
+    if (count < 0) *making->error = wish->why;
+    if (count < 0) return count;
+    wish->cells += (unsigned)count;
+  }
+  return 0;
+}
+
+/* One spec of a suite. There it has to fit: a suite that asks for what cannot be is wrong. */
+static int add_suite_spec(struct making *making, const char *text, struct plan_group *group) {
+  struct spec *spec = malloc(sizeof *spec);
+  struct spec_scope scope = making->scope;
+  scope.option = "--suite";
+  int code = spec ? spec_parse(text, &scope, spec, making->error) : -ENOMEM;
+  if (code == 0) code = spec_expand(spec, &scope, group, making->error);
+  free(spec);
+  return code == 0 ? -EINVAL : code < 0 ? code : 0;
+}
+
+/* `methods` holds specs between white space. */
+static int add_suite_methods(struct making *making, const char *methods, struct plan_group *group) {
+  static const char space[] = " \t\r\n";
+  char text[192];
+  for (const char *at = methods + strspn(methods, space); *at; at += strspn(at, space)) {
+    size_t length = strcspn(at, space);
+    snprintf(text, sizeof text, "%.*s", (int)length, at);
+    int code = add_suite_spec(making, text, group);
+    if (code < 0) return code;
+    at += length;
+  }
+  return 0;
+}
+
+static int add_every(struct making *making, struct plan_group *group) {
+  struct wish *every = calloc(1, sizeof *every);
+  if (!every) return -ENOMEM;
+  spec_every(&every->spec);
+  int code = spec_expand(&every->spec, &making->scope, group, making->error);
+  free(every);
+  return code < 0 ? code : 0;
+}
+
+static int add_cells(struct making *making, const struct draft *draft, struct plan_group *group) {
+  if (making->wish_count) return add_wishes(making, group);
+  if (draft->methods[strspn(draft->methods, " \t\r\n")]) return add_suite_methods(making, draft->methods, group);
+  return add_every(making, group);
+}
+
+/* ---- the baseline: the cell that comes first ---- */
+
+static int find_cell(const struct plan_group *group, const struct spec *spec) {
+  for (unsigned i = 0; i < group->cell_count; i++)
+    if (spec_matches(spec, &group->cells[i])) return (int)i;
+  return -1;
+}
+
+/* Leads the group with the cell that the spec names, adding it where it is missing. 1, 0 when it does not fit, or an error. */
+static int lead_with(struct making *making, const struct spec *spec, const char *option, struct plan_group *group,
+                     struct plan_error *why) {
+  struct spec_scope scope = making->scope;
+  scope.option = option;
+  int cell = find_cell(group, spec);
+  if (cell < 0) {
+    cell = (int)group->cell_count;
+    int count = spec_expand(spec, &scope, group, why);
+    if (count <= 0) return count;
+  }
+  if (group->cells[cell].capabilities & WEIR_CAP_FLOOR)
+    return plan_fail(why, option, spec->text, NULL, "'%s' moves no data; it cannot be a baseline", spec->text);
+  group_lead(group, (unsigned)cell);
+  return 1;
+}
+
+static int lead_with_text(struct making *making, const char *text, struct plan_group *group) {
+  struct spec *spec = malloc(sizeof *spec);
+  struct spec_scope scope = making->scope;
+  scope.option = "--suite";
+  int code = spec ? spec_parse(text, &scope, spec, making->error) : -ENOMEM;
+  if (code == 0) code = lead_with(making, spec, "--suite", group, making->error);
+  free(spec);
+  return code == 0 ? -EINVAL : code < 0 ? code : 0;
+}
+
+/* Nobody named a baseline: the plain positional read or write where the group has it, else the first that moves data. */
+static void lead_by_habit(const struct making *making, struct plan_group *group) {
+  const char *const habits[] = {"fd/pread", "fd/pwrite", "fd/read", "fd/write", NULL};
+  for (unsigned habit = 0; habits[habit] && !making->wish_count; habit++)
+    for (unsigned i = 0; i < group->cell_count; i++)
+      if (strcmp(group->cells[i].method, habits[habit]) == 0) {
+        group_lead(group, i);
+        return;
+      }
+  for (unsigned i = 0; i < group->cell_count; i++)
+    if (!(group->cells[i].capabilities & WEIR_CAP_FLOOR)) {
+      group_lead(group, i);
+      return;
+    }
+}
+
+static int choose_baseline(struct making *making, const struct draft *draft, struct plan_group *group) {
+  if (making->baseline) {
+    int code = lead_with(making, &making->baseline->spec, "--baseline", group, &making->baseline->why);
+    if (code < 0) *making->error = making->baseline->why;
+    if (code != 0) making->baseline->cells++;
+    if (code != 0) return code < 0 ? code : 0;
+  }
+  if (draft->baseline && !making->wish_count) return lead_with_text(making, draft->baseline, group);
+  lead_by_habit(making, group);
+  return 0;
+}
+
+/* ---- groups ---- */
+
+static bool same_demand(const struct plan_demand *a, const struct plan_demand *b) {
+  return a->task == b->task && a->direction == b->direction && a->access == b->access && a->durability == b->durability &&
+         a->target == b->target && a->consumer == b->consumer && a->cache == b->cache && a->process == b->process &&
+         a->size_bytes == b->size_bytes && a->request_bytes == b->request_bytes;
+}
+
+static bool group_id_taken(const struct plan *plan, const char *id) {
+  for (unsigned i = 0; i < plan->group_count; i++)
+    if (strcmp(plan->groups[i].id, id) == 0) return true;
+  return false;
+}
+
+/* The suite's name for it, or one made from the demand; the size where several are measured; a number where that is not enough. */
+static char *group_id(const struct making *making, const struct draft *draft) {
+  char id[GROUP_ID_MAX], numbered[GROUP_ID_MAX + 16], size[UNITS_TEXT_MAX];
+  bool with_size = making->request->size.count > 1;
+  if (!draft->name)
+    group_demand_id(&draft->demand, with_size, id);
+  else if (with_size)
+    snprintf(id, sizeof id, "%s-%s", draft->name, units_size_name(draft->demand.size_bytes, size));
+  else
+    snprintf(id, sizeof id, "%s", draft->name);
+  snprintf(numbered, sizeof numbered, "%s", id);
+  for (unsigned number = 2; group_id_taken(making->plan, numbered); number++)
+    snprintf(numbered, sizeof numbered, "%s-%u", id, number);
+  return group_text_copy(numbered);
+}
+
+static int push_group(struct plan *plan, const struct plan_group *group) {
+  struct plan_group *groups = realloc(plan->groups, (plan->group_count + 1u) * sizeof *groups);
+  if (!groups) return -ENOMEM;
+  plan->groups = groups;
+  groups[plan->group_count++] = *group;
+  return 0;
+}
+
+static int check_request_size(struct making *making, const struct plan_demand *demand) {
+  char request[UNITS_TEXT_MAX], size[UNITS_TEXT_MAX];
+  if (making->request->file || demand->request_bytes <= demand->size_bytes) return 0;
+  return plan_fail(making->error, making->request->request.count ? "--request" : "--size", "", NULL,
+                   "a request of %s is larger than the file of %s", units_size_name(demand->request_bytes, request),
+                   units_size_name(demand->size_bytes, size));
+}
+
+static int fill_group(struct making *making, const struct draft *draft, struct plan_group *group) {
+  int code = add_cells(making, draft, group);
+  if (code == 0 && group->cell_count) code = choose_baseline(making, draft, group);
+  if (code < 0 || !group->cell_count) return code;
+  group->id = group_id(making, draft);
+  if (!group->id) return -ENOMEM;
+  code = group_retitle(group);
+  return code < 0 ? code : push_group(making->plan, group);
+}
+
+/* Adds the group unless no method fits it. */
+static int add_group(struct making *making, const struct draft *draft) {
+  struct plan *plan = making->plan;
+  int code = check_request_size(making, &draft->demand);
+  if (code < 0) return code;
+  if (plan->group_count == GROUPS_MAX)
+    return plan_fail(making->error, "--size", "", NULL, "more than %u groups; say fewer words or sizes", GROUPS_MAX);
+  struct plan_group group = {.demand = draft->demand, .priority = draft->priority};
+  group.size_fixed = making->request->size.count > 0 || making->request->file;
+  group.smallest_bytes = draft->smallest_bytes < draft->demand.size_bytes ? draft->smallest_bytes : draft->demand.size_bytes;
+  unsigned before = plan->group_count;
+  code = fill_group(making, draft, &group);
+  if (plan->group_count == before) group_release(&group);
+  return code;
+}
+
+/* ---- sizes ---- */
+
+/* The sizes to measure: what was said, else `usual`; never more than the user's file holds. */
+static struct plan_sizes sizes_for(const struct plan_request *request, uint64_t usual) {
+  struct plan_sizes sizes = request->size;
+  if (!sizes.count) sizes = (struct plan_sizes){1, {request->file ? FILE_REGION_MAX : usual}};
+  for (unsigned i = 0; i < sizes.count && request->file; i++)
+    if (sizes.values[i] > request->file_bytes) sizes.values[i] = request->file_bytes;
+  return sizes;
+}
+
+/* ---- groups of a suite ---- */
+
+static bool has_word(const struct plan_words *words, unsigned value) {
+  for (unsigned i = 0; i < words->count; i++)
+    if (words->values[i] == (int)value) return true;
+  return false;
+}
+
+static bool asked(const struct plan_words *words, unsigned value) { return !words->count || has_word(words, value); }
+
+static bool asked_size(const struct plan_sizes *sizes, uint64_t value) {
+  for (unsigned i = 0; i < sizes->count; i++)
+    if (sizes->values[i] == value) return true;
+  return !sizes->count;
+}
+
+static bool asked_group(const struct plan_request *request, const struct plan_demand *demand) {
+  bool writes = demand->direction == WEIR_WRITE;
+  if (request->file && (writes || (demand->cache == PLAN_COLD && !has_word(&request->cache, PLAN_COLD)))) return false;
+  return asked(&request->task, demand->task) && asked(&request->direction, demand->direction) &&
+         asked(&request->access, demand->access) && asked(&request->durability, demand->durability) &&
+         (writes ? asked(&request->target, demand->target) : !request->target.count) &&
+         asked(&request->cache, demand->cache) && asked(&request->consumer, demand->consumer) &&
+         asked(&request->process, demand->process) && asked_size(&request->request, demand->request_bytes);
+}
+
+static int add_suite_group(struct making *making, const struct suite_group *group) {
+  struct draft draft = {group->demand, group->name, group->methods, group->baseline, group->priority, group->smallest_bytes};
+  struct plan_sizes sizes = sizes_for(making->request, group->demand.size_bytes);
+  if (draft.demand.access == WEIR_RANDOM && making->request->coverage > 0) draft.demand.coverage = making->request->coverage;
+  int code = 0;
+  for (unsigned i = 0; i < sizes.count && code == 0; i++) {
+    if (i > 0 && sizes.values[i] == sizes.values[i - 1]) continue;
+    draft.demand.size_bytes = sizes.values[i];
+    code = add_group(making, &draft);
+  }
+  return code;
+}
+
+static int nothing_asked(struct making *making, const struct suite *suite) {
+  char text[128] = "";
+  size_t used = 0;
+  for (unsigned i = 0; i < suite->group_count && used < sizeof text; i++)
+    used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? ", " : "", suite->groups[i].name);
+  return plan_fail(making->error, "--suite", suite->name, NULL, "no group of '%s' fits what is asked; it has %s", suite->name,
+                   text);
+}
+
+static int unknown_suite(struct making *making, const char *name) {
+  const char *names[65] = {NULL};
+  char list[128];
+  for (unsigned i = 0; i < 64 && plan_suites[i].name; i++) names[i] = plan_suites[i].name;
+  return plan_fail(making->error, "--suite", name, plan_nearest(name, names), "unknown suite '%.40s'; there is %s", name,
+                   plan_word_list(names, list, sizeof list));
+}
+
+static int groups_from_suite(struct making *making, const char *name) {
+  const struct plan_suite *found = plan_suites;
+  while (found->name && strcmp(found->name, name) != 0) found++;
+  if (!found->name) return unknown_suite(making, name);
+  struct suite suite;
+  int code = suite_parse(found->name, found->text, &suite, making->error);
+  if (code < 0) return code;
+  unsigned fitting = 0;
+  for (unsigned i = 0; i < suite.group_count && code == 0; i++) {
+    if (!asked_group(making->request, &suite.groups[i].demand)) continue;
+    fitting++;
+    code = add_suite_group(making, &suite.groups[i]);
+  }
+  if (code == 0 && !fitting) code = nothing_asked(making, &suite);
+  suite_release(&suite);
+  return code;
+}
+
+/* ---- groups of words ---- */
+
+/* One axis for each word, in the order in which they turn: the last one fastest. */
+enum { BY_TASK, BY_DIRECTION, BY_ACCESS, BY_REQUEST, BY_SIZE, BY_DURABILITY, BY_TARGET, BY_CACHE, BY_CONSUMER, BY_PROCESS,
+       AXES };
+
+struct combination {
+  unsigned count[AXES], at[AXES];
+  uint64_t values[AXES][16];
+};
+
+static void take_words(struct combination *all, unsigned axis, const struct plan_words *words, unsigned usual) {
+  all->count[axis] = words->count ? words->count : 1;
+  all->values[axis][0] = usual;
+  for (unsigned i = 0; i < words->count; i++) all->values[axis][i] = (uint64_t)words->values[i];
+}
+
+static void take_sizes(struct combination *all, unsigned axis, const struct plan_sizes *sizes, uint64_t usual) {
+  all->count[axis] = sizes->count ? sizes->count : 1;
+  all->values[axis][0] = usual;
+  for (unsigned i = 0; i < sizes->count; i++) all->values[axis][i] = sizes->values[i];
+}
+
+static void take_request(struct combination *all, const struct plan_request *request) {
+  struct plan_sizes sizes = sizes_for(request, SIZE_DEFAULT);
+  take_words(all, BY_TASK, &request->task, WEIR_TASK_BLOCKS);
+  take_words(all, BY_DIRECTION, &request->direction, WEIR_READ);
+  take_words(all, BY_ACCESS, &request->access, WEIR_SEQUENTIAL);
+  take_sizes(all, BY_REQUEST, &request->request, 0);
+  take_sizes(all, BY_SIZE, &sizes, SIZE_DEFAULT);
+  take_words(all, BY_DURABILITY, &request->durability, WEIR_DURABILITY_END);
+  take_words(all, BY_TARGET, &request->target, WEIR_TARGET_OVERWRITE);
+  take_words(all, BY_CACHE, &request->cache, PLAN_WARM);
+  take_words(all, BY_CONSUMER, &request->consumer, WEIR_CONSUMER_TOUCH);
+  take_words(all, BY_PROCESS, &request->process, PLAN_SAME);
+}
+
+static uint64_t word_of(const struct combination *all, unsigned axis) { return all->values[axis][all->at[axis]]; }
+
+static bool next_combination(struct combination *all) {
+  for (unsigned axis = AXES; axis-- > 0;) {
+    if (++all->at[axis] < all->count[axis]) return true;
+    all->at[axis] = 0;
+  }
+  return false;
+}
+
+/* Words that mean nothing in a combination take their plain value, so that it equals the one where they were not said. */
+static struct plan_demand demand_of(const struct combination *all, double coverage) {
+  struct plan_demand demand = {
+      .task = (enum weir_task)word_of(all, BY_TASK),
+      .direction = (enum weir_direction)word_of(all, BY_DIRECTION),
+      .access = (enum weir_access)word_of(all, BY_ACCESS),
+      .durability = (enum weir_durability)word_of(all, BY_DURABILITY),
+      .target = (enum weir_target)word_of(all, BY_TARGET),
+      .consumer = (enum weir_consumer)word_of(all, BY_CONSUMER),
+      .cache = (enum plan_cache)word_of(all, BY_CACHE),
+      .process = (enum plan_process)word_of(all, BY_PROCESS),
+      .size_bytes = word_of(all, BY_SIZE),
+      .request_bytes = word_of(all, BY_REQUEST),
+      .coverage = 1,
+  };
+  if (demand.task == WEIR_TASK_WHOLE) {
+    demand.access = WEIR_SEQUENTIAL;
+    demand.request_bytes = 0;
+  }
+  if (demand.access == WEIR_RANDOM) {
+    if (!demand.request_bytes) demand.request_bytes = REQUEST_DEFAULT;
+    if (coverage > 0) demand.coverage = coverage;
+  }
+  if (demand.direction == WEIR_READ) {
+    demand.durability = WEIR_DURABILITY_NONE;
+    demand.target = WEIR_TARGET_OVERWRITE;
+  } else if (demand.target == WEIR_TARGET_NEW || demand.target == WEIR_TARGET_TRUNCATE) {
+    demand.cache = PLAN_WARM;
+  }
+  return demand;
+}
+
+static bool demand_there(const struct plan *plan, const struct plan_demand *demand) {
+  for (unsigned i = 0; i < plan->group_count; i++)
+    if (same_demand(&plan->groups[i].demand, demand)) return true;
+  return false;
+}
+
+static int groups_from_words(struct making *making) {
+  struct combination all = {{0}, {0}, {{0}}};
+  take_request(&all, making->request);
+  int code = 0;
+  do {
+    struct draft draft = {demand_of(&all, making->request->coverage), NULL, "", NULL, making->plan->group_count,
+                          SMALLEST_DEFAULT};
+    if (!demand_there(making->plan, &draft.demand)) code = add_group(making, &draft);
+  } while (code == 0 && next_combination(&all));
+  return code;
+}
+
+/* ---- words that contradict each other ---- */
+
+static bool only(const struct plan_words *words, unsigned value) {
+  for (unsigned i = 0; i < words->count; i++)
+    if (words->values[i] != (int)value) return false;
+  return words->count > 0;
+}
+
+static bool whole_only(const struct plan_request *request) { return only(&request->task, WEIR_TASK_WHOLE); }
+
+/* Does everything that is asked only read? Without a suite reading is the default. */
+static bool reads_only(const struct plan_request *request) {
+  return request->file || only(&request->direction, WEIR_READ) || (!request->suite && !request->direction.count);
+}
+
+static int check_task(const struct plan_request *request, struct plan_error *error) {
+  if (whole_only(request) && only(&request->access, WEIR_RANDOM))
+    return plan_fail(error, "--access", "random", NULL, "random access goes with task 'blocks'; a whole file is read in order");
+  if (whole_only(request) && request->request.count)
+    return plan_fail(error, "--request", "", NULL, "task 'whole' has no request size; its methods choose their own");
+  if (request->coverage > 0 && (whole_only(request) || only(&request->access, WEIR_SEQUENTIAL)))
+    return plan_fail(error, "--coverage", "", NULL, "coverage goes with random access");
+  if (request->coverage < 0 || request->coverage > 1)
+    return plan_fail(error, "--coverage", "", NULL, "must be above 0 and at most 100%%");
+  return 0;
+}
+
+static int check_direction(const struct plan_request *request, struct plan_error *error) {
+  if (request->file && has_word(&request->direction, WEIR_WRITE))
+    return plan_fail(error, "--direction", "write", NULL, "'%.120s' would be written; files of yours are only read",
+                     request->file);
+  if (reads_only(request) && request->durability.count && !only(&request->durability, WEIR_DURABILITY_NONE))
+    return plan_fail(error, "--durability", "", NULL, "durability goes with --direction write");
+  if (reads_only(request) && request->target.count)
+    return plan_fail(error, "--target", "", NULL, "a target goes with --direction write");
+  if (only(&request->direction, WEIR_WRITE) && only(&request->cache, PLAN_COLD) &&
+      (only(&request->target, WEIR_TARGET_NEW) || only(&request->target, WEIR_TARGET_TRUNCATE)))
+    return plan_fail(error, "--cache", "cold", NULL, "a file that is new or cut to zero has no pages to be cold");
+  return 0;
+}
+
+static int check_sizes(const struct plan_request *request, struct plan_error *error) {
+  for (unsigned i = 0; i < request->size.count; i++)
+    if (request->size.values[i] == 0 || request->size.values[i] > INT64_MAX)
+      return plan_fail(error, "--size", "", NULL, "must be at least 1 byte and less than 8 EiB");
+  for (unsigned i = 0; i < request->request.count; i++)
+    if (request->request.values[i] == 0)
+      return plan_fail(error, "--request", "0", NULL, "must be at least 1 byte");
+  for (unsigned i = 0; i < request->threads.count; i++)
+    if (request->threads.values[i] < 1 || request->threads.values[i] > 256)
+      return plan_fail(error, "--threads", "", NULL, "%d is out of range, 1 to 256", request->threads.values[i]);
+  if (request->places.count > PLACES_MAX)
+    return plan_fail(error, "--dir", "", NULL, "more than %u directories", PLACES_MAX);
+  return 0;
+}
+
+static int check_request(const struct plan_request *request, struct plan_error *error) {
+  int code = check_task(request, error);
+  if (code == 0) code = check_direction(request, error);
+  return code == 0 ? check_sizes(request, error) : code;
+}
+
+/* ---- putting it together ---- */
+
+/* The suite to take groups from, or NULL when the words alone make them. */
+static const char *suite_for(const struct plan_request *request) {
+  const struct plan_words *const words[] = {&request->task, &request->direction, &request->access, &request->durability,
+                                            &request->target, &request->cache, &request->consumer, &request->process};
+  if (request->suite) return request->suite;
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (words[i]->count) return NULL;
+  return request->methods.count || request->request.count ? NULL : "default";
+}
+
+static int copy_places(const struct plan_request *request, struct plan *plan) {
+  /* A user's file is where it is: places would only name the same cell several times. */
+  unsigned count = request->places.count && !request->file ? request->places.count : 1;
+  plan->places = calloc(count, sizeof *plan->places);
+  if (!plan->places) return -ENOMEM;
+  for (; plan->place_count < count; plan->place_count++) {
+    const char *place = request->places.count ? request->places.values[plan->place_count] : ".";
+    if (!(plan->places[plan->place_count] = group_text_copy(place))) return -ENOMEM;
+  }
+  return 0;
+}
+
+static int copy_settings(const struct plan_request *request, const char *suite, struct plan *plan) {
+  plan->seed = request->seed;
+  plan->rounds = request->rounds;
+  plan->time_ns = request->time_ns ? request->time_ns : PLAN_TIME_DEFAULT_NS;
+  plan->fill_time = request->time_ns != 0;
+  plan->margin = request->margin;
+  plan->flush = request->flush;
+  plan->rank_by = request->rank_by;
+  plan->latency = request->latency;
+  plan->suite = group_text_copy(suite ? suite : "");
+  if (request->file && !(plan->file = group_text_copy(request->file))) return -ENOMEM;
+  return plan->suite ? copy_places(request, plan) : -ENOMEM;
+}
+
+static int parse_wishes(struct making *making) {
+  const struct plan_request *request = making->request;
+  making->wishes = calloc(request->methods.count + 1u, sizeof *making->wishes);
+  if (!making->wishes) return -ENOMEM;
+  for (unsigned i = 0; i < request->methods.count; i++) {
+    int code = spec_parse(request->methods.values[i], &making->scope, &making->wishes[i].spec, making->error);
+    if (code < 0) return code;
+    making->wish_count++;
+  }
+  if (!request->baseline) return 0;
+  struct spec_scope scope = making->scope;
+  scope.option = "--baseline";
+  making->baseline = &making->wishes[request->methods.count];
+  return spec_parse(request->baseline, &scope, &making->baseline->spec, making->error);
+}
+
+/* Every spec must have come to something, and so must the whole. */
+static int check_made(struct making *making) {
+  for (unsigned i = 0; i < making->wish_count; i++)
+    if (!making->wishes[i].cells) {
+      *making->error = making->wishes[i].why;
+      return -EINVAL;
+    }
+  if (!making->plan->group_count)
+    return plan_fail(making->error, "--method", "", NULL, "no method can do what is asked; see 'weir list methods'");
+  if (!making->baseline || making->baseline->cells) return 0;
+  *making->error = making->baseline->why;
+  return -EINVAL;
+}
+
+static int make_groups(struct making *making, const char *suite) {
+  int code = parse_wishes(making);
+  if (code == 0) code = suite ? groups_from_suite(making, suite) : groups_from_words(making);
+  return code == 0 ? check_made(making) : code;
+}
+
+int plan_make(const struct plan_request *request, const struct weir_method *const *methods, struct plan *out,
+              struct plan_error *error) {
+  static const struct plan_words one_thread = {1, {1}};
+  const char *suite = suite_for(request);
+  *out = (struct plan){0};
+  int code = check_request(request, error);
+  if (code == 0) code = copy_settings(request, suite, out);
+  struct making making = {.request = request, .plan = out, .error = error};
+  making.scope = (struct spec_scope){methods, request->threads.count ? &request->threads : &one_thread, out->place_count,
+                                     out->places, "--method"};
+  if (code == 0) code = make_groups(&making, suite);
+  free(making.wishes);
+  if (code < 0) plan_release(out);
+  return code;
+}
