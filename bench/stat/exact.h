@@ -21,7 +21,10 @@ unsigned exact_rounds_needed(double alpha);
  * end; the high end is n + 1 - rank. 0 when n is too small.
  */
 unsigned exact_interval_rank(unsigned n, double alpha);
-/* Floors of STATISTICS 2.4 for k methods at family level 5 %. */
+/*
+ * Fewest rounds at which k methods can be claimed anything at family level 5 %: against one baseline, for a best set, for
+ * all pairs. 0 for k < 2.
+ */
 unsigned exact_floor_baseline(unsigned k), exact_floor_best(unsigned k), exact_floor_pairs(unsigned k);
 /*
  * Smallest probability of a win at which a two-sided sign test at `alpha` rejects with power >= 0.8; 0 when it cannot.
@@ -29,6 +32,10 @@ unsigned exact_floor_baseline(unsigned k), exact_floor_best(unsigned k), exact_f
 double exact_detectable_win(unsigned n, double alpha);
 /* Holm: decides `count` hypotheses with these p-values at family level alpha; reject[i] is set for each. */
 int exact_holm(const double *p, size_t count, double alpha, bool *reject); /* 0 or -ENOMEM */
+/* Ascending. */
+void exact_sort(double *values, size_t n);
+/* Median of n sorted values. n > 0. */
+double exact_middle(const double *sorted, size_t n);
 /* Median of n values; sorts them. n > 0. */
 double exact_median(double *values, size_t n);
 

@@ -30,7 +30,7 @@ struct stat_cell {
   bool best;                     /* in the best set */
   char label[64];                /* "warm", "guest-cold", "mixed+not-durable" ... */
   double limit_percent;          /* of the floor that bounds it; 0 unknown */
-  /* medians; -1 unknown */
+  /* medians, of what grows with the work per pass; resident as a fraction; -1 unknown */
   double resident_before, resident_after, device_read_bytes, device_write_bytes, flushes;
   double cpu_ns, minor_faults, major_faults, peak_bytes;
   double setup_ns;

@@ -1,0 +1,105 @@
+/*
+ * evidence.c - medians over the samples of one cell. What grows with the work is per pass; -1 stands where no sample tells.
+ */
+#include "stat/evidence.h"
+
+#include "stat/exact.h"
+#include "stat/label.h"
+#include "stat/paired.h"
+
+/* One reading of a sample, negative when unknown. */
+typedef double reading(const struct sample *sample);
+
+static double per_pass(const struct sample *sample, double value) { return value / (double)sample->passes; }
+/* Counters that say -1 when the system does not tell. */
+static double counted(const struct sample *sample, int64_t value) {
+  return value < 0 ? -1 : per_pass(sample, (double)value);
+}
+static double share(int32_t ppm) { return ppm < 0 ? -1 : ppm / 1e6; }
+
+static double read_open(const struct sample *s) { return per_pass(s, (double)s->phase_ns[RUN_OPEN]); }
+static double read_run(const struct sample *s) { return per_pass(s, (double)s->phase_ns[RUN_RUN]); }
+static double read_sync(const struct sample *s) { return per_pass(s, (double)s->phase_ns[RUN_SYNC]); }
+static double read_close(const struct sample *s) { return per_pass(s, (double)s->phase_ns[RUN_CLOSE]); }
+static double read_bytes(const struct sample *s) { return per_pass(s, (double)s->bytes); }
+static double read_operations(const struct sample *s) { return per_pass(s, (double)s->operations); }
+static double read_resident_before(const struct sample *s) { return share(s->resident_before_ppm); }
+static double read_resident_after(const struct sample *s) { return share(s->resident_after_ppm); }
+static double read_device_read(const struct sample *s) { return counted(s, s->device_read_bytes); }
+static double read_device_write(const struct sample *s) { return counted(s, s->device_write_bytes); }
+static double read_flushes(const struct sample *s) { return counted(s, s->flushes); }
+static double read_cpu(const struct sample *s) { return per_pass(s, (double)s->cpu_ns); }
+static double read_minor_faults(const struct sample *s) { return per_pass(s, (double)s->minor_faults); }
+static double read_major_faults(const struct sample *s) { return per_pass(s, (double)s->major_faults); }
+static double read_peak(const struct sample *s) { return (double)s->peak_bytes; }
+static double read_setup(const struct sample *s) { return (double)s->setup_ns; }
+
+/* The known readings of a cell, sorted, in the scratch of the series. */
+static unsigned collect(const struct series *series, unsigned cell, reading *read) {
+  unsigned n = 0;
+  for (size_t r = 0; r < series->round_count; r++) {
+    const struct sample *sample = series_sample(series, cell, r);
+    double value = sample ? read(sample) : -1;
+    if (value >= 0) series->scratch[n++] = value;
+  }
+  exact_sort(series->scratch, n);
+  return n;
+}
+
+static double median(const struct series *series, unsigned cell, reading *read) {
+  unsigned n = collect(series, cell, read);
+  return n > 0 ? exact_middle(series->scratch, n) : -1;
+}
+
+static void fill_medians(const struct series *series, unsigned index, struct stat_cell *cell) {
+  static reading *const phases[RUN_PHASES] = {read_open, read_run, read_sync, read_close};
+  for (int phase = 0; phase < RUN_PHASES; phase++) cell->phases_ns[phase] = median(series, index, phases[phase]);
+  cell->resident_before = median(series, index, read_resident_before);
+  cell->resident_after = median(series, index, read_resident_after);
+  cell->device_read_bytes = median(series, index, read_device_read);
+  cell->device_write_bytes = median(series, index, read_device_write);
+  cell->flushes = median(series, index, read_flushes);
+  cell->cpu_ns = median(series, index, read_cpu);
+  cell->minor_faults = median(series, index, read_minor_faults);
+  cell->major_faults = median(series, index, read_major_faults);
+  cell->peak_bytes = median(series, index, read_peak);
+  cell->setup_ns = median(series, index, read_setup);
+}
+
+static void add_latency(const struct series *series, unsigned index, struct stat_cell *cell) {
+  for (size_t r = 0; r < series->round_count; r++) {
+    const struct sample *sample = series_sample(series, index, r);
+    for (int slot = 0; sample && slot < RUN_LATENCY_SLOTS; slot++) {
+      cell->latency[slot] += sample->latency[slot];
+      cell->has_latency |= sample->latency[slot] > 0;
+    }
+  }
+}
+
+/*
+ * Share of the speed that memory allows, for data that come from memory. The floors are those of one thread, so they
+ * bound no cell of several; a view that nobody touches moves nothing and has no bound.
+ */
+static double limit_percent(const struct series *series, unsigned index, const struct stat_cell *cell) {
+  const struct plan_demand *demand = &series->plan->demand;
+  const struct plan_cell *plan = &series->plan->cells[index];
+  bool view = plan->capabilities & WEIR_CAP_VIEW;
+  double floor_bytes_per_s = view ? series->run->floors.scan_bytes_per_s : series->run->floors.memcpy_bytes_per_s;
+  bool from_memory = cell->label[0] == 'w' || label_ram_backed(series, index);
+  if (demand->direction != WEIR_READ || !from_memory || plan->threads > 1 || !(floor_bytes_per_s > 0)) return 0;
+  if (plan->capabilities & (WEIR_CAP_DIRECT | WEIR_CAP_FLOOR)) return 0;
+  if (view && demand->consumer == WEIR_CONSUMER_NONE) return 0;
+  return 100 * cell->bytes_per_s / floor_bytes_per_s;
+}
+
+void evidence_fill(const struct series *series, unsigned index, struct stat_cell *cell) {
+  fill_medians(series, index, cell);
+  cell->n = collect(series, index, sample_elapsed_ns);
+  if (cell->n == 0) return;
+  cell->elapsed_ns = paired_interval(series->scratch, cell->n, exact_interval_rank(cell->n, PAIRED_LEVEL));
+  cell->bytes_per_s = median(series, index, read_bytes) / cell->elapsed_ns.median * 1e9;
+  cell->operations_per_s = median(series, index, read_operations) / cell->elapsed_ns.median * 1e9;
+  label_cell(series, index, cell->label);
+  cell->limit_percent = limit_percent(series, index, cell);
+  add_latency(series, index, cell);
+}

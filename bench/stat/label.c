@@ -1,0 +1,125 @@
+/*
+ * label.c - names what a number is, from the evidence beside it: a claim of the plan ("cold") that the evidence does not
+ * bear out is not repeated here.
+ */
+#include "stat/label.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Parts per million of the file in the page cache. */
+#define WARM_PPM 990000
+#define COLD_PPM 10000
+/* Share of the delivered bytes that the device must have moved for a number to be the device's. */
+#define DEVICE_SHARE 0.99
+
+static void add_word(char out[64], const char *word) {
+  size_t used = strlen(out);
+  snprintf(out + used, 64 - used, "%s%s", used ? "+" : "", word);
+}
+
+static bool fact_is_true(const struct run *run, const char *name) {
+  const char *text = run_fact_text(run, name);
+  return text && strcmp(text, "1") == 0;
+}
+
+static bool fact_is_positive(const struct run *run, const char *name) {
+  const char *text = run_fact_text(run, name);
+  return text && strtoll(text, NULL, 10) > 0;
+}
+
+static bool is_guest(const struct run *run) {
+  const char *text = run_fact_text(run, "hypervisor");
+  return text && *text;
+}
+
+bool label_ram_backed(const struct series *series, unsigned cell) {
+  char name[48] = "file.ram_backed";
+  if (!series->run->plan.file) snprintf(name, sizeof name, "place.%u.ram_backed", series->plan->cells[cell].place);
+  return fact_is_true(series->run, name);
+}
+
+/* ---- readers ------------------------------------------------------------------------------------------------------- */
+
+/* What one sample shows of where its bytes came from. */
+enum source { SOURCE_UNKNOWN, SOURCE_CACHE, SOURCE_DEVICE, SOURCE_BOTH };
+
+static enum source source_of(const struct sample *sample) {
+  const double pass_bytes = (double)sample->bytes / (double)sample->passes;
+  if (sample->resident_before_ppm < 0) return SOURCE_UNKNOWN;
+  if (sample->resident_before_ppm >= WARM_PPM) return sample->device_read_bytes <= 0 ? SOURCE_CACHE : SOURCE_BOTH;
+  if (sample->resident_before_ppm >= COLD_PPM) return SOURCE_BOTH;
+  if (sample->device_read_bytes < 0) return SOURCE_UNKNOWN;
+  return (double)sample->device_read_bytes >= DEVICE_SHARE * pass_bytes ? SOURCE_DEVICE : SOURCE_BOTH;
+}
+
+/* One sample that is not known makes the cell unknown; samples that disagree make it mixed. */
+static enum source source_of_all(const struct series *series, unsigned cell) {
+  enum source all = SOURCE_UNKNOWN;
+  bool first = true;
+  for (size_t r = 0; r < series->round_count; r++) {
+    const struct sample *sample = series_sample(series, cell, r);
+    if (!sample) continue;
+    enum source source = source_of(sample);
+    if (source == SOURCE_UNKNOWN) return SOURCE_UNKNOWN;
+    all = first || source == all ? source : SOURCE_BOTH;
+    first = false;
+  }
+  return all;
+}
+
+static void label_reader(const struct series *series, unsigned cell, char out[64]) {
+  const struct run *run = series->run;
+  const char *const words[] = {
+      [SOURCE_UNKNOWN] = "unknown",
+      [SOURCE_CACHE] = "warm",
+      [SOURCE_DEVICE] = is_guest(run) ? "guest-cold" : "cold",
+      [SOURCE_BOTH] = "mixed",
+  };
+  add_word(out, label_ram_backed(series, cell) ? "ram-backed" : words[source_of_all(series, cell)]);
+  if (run->plan.file && fact_is_positive(run, "file.hole_bytes")) add_word(out, "holes");
+  if (run->plan.file && fact_is_positive(run, "file.unwritten_bytes")) add_word(out, "unwritten");
+}
+
+/* ---- writers ------------------------------------------------------------------------------------------------------- */
+
+/* At least half of the samples saw a flush reach the device; one that cannot tell makes the cell unknown. */
+static const char *flush_word(const struct series *series, unsigned cell) {
+  unsigned seen = 0, missing = 0;
+  for (size_t r = 0; r < series->round_count; r++) {
+    const struct sample *sample = series_sample(series, cell, r);
+    if (!sample) continue;
+    if (sample->flushes < 0) return "unknown";
+    seen += sample->flushes >= 1;
+    missing += sample->flushes < 1;
+  }
+  return seen > missing ? "durable" : "no-flush-seen";
+}
+
+static void label_writer(const struct series *series, unsigned cell, char out[64]) {
+  if (label_ram_backed(series, cell)) {
+    add_word(out, "ram-backed");
+  } else if (series->plan->demand.durability == WEIR_DURABILITY_NONE) {
+    add_word(out, "not-durable");
+  } else {
+    add_word(out, flush_word(series, cell));
+  }
+}
+
+static bool has_samples(const struct series *series, unsigned cell) {
+  for (size_t r = 0; r < series->round_count; r++) {
+    if (series_sample(series, cell, r)) return true;
+  }
+  return false;
+}
+
+void label_cell(const struct series *series, unsigned cell, char out[64]) {
+  out[0] = '\0';
+  if (!has_samples(series, cell)) return;
+  if (series->plan->demand.direction == WEIR_READ) {
+    label_reader(series, cell, out);
+  } else {
+    label_writer(series, cell, out);
+  }
+}

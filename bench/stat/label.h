@@ -1,0 +1,14 @@
+/*
+ * label.h - what a cell's number may be called. Internal to the stat stage.
+ */
+#ifndef WEIR_LABEL_H
+#define WEIR_LABEL_H
+
+#include "stat/series.h"
+
+/* Words joined by '+', from the samples of the cell; "" when it has none. */
+void label_cell(const struct series *series, unsigned cell, char out[64]);
+/* The file of this cell lies in memory, not on a device. */
+bool label_ram_backed(const struct series *series, unsigned cell);
+
+#endif
