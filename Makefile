@@ -1,0 +1,39 @@
+# The front door. The build itself is Meson's; see docs/architecture.md.
+BUILD ?= build
+PREFIX ?= /usr/local
+
+.PHONY: run build check sanitize fuzz install clean setup-run setup-check
+.DEFAULT_GOAL := build
+
+setup-run:
+	@sh scripts/setup.sh run
+setup-check:
+	@sh scripts/setup.sh check
+
+$(BUILD)/build.ninja:
+	meson setup $(BUILD) --prefix $(PREFIX)
+
+build: $(BUILD)/build.ninja
+	@ninja -C $(BUILD) $(if $(V),-v,--quiet)
+
+# Everything from nothing to an answer; the run stays in $(BUILD)/report.*
+run: setup-run
+	@$(MAKE) --no-print-directory build
+	$(BUILD)/weir bench -o $(BUILD)/report.jsonl -o $(BUILD)/report.json -o $(BUILD)/report.txt
+
+check: setup-check
+	@$(MAKE) --no-print-directory build
+	@python3 scripts/check.py $(BUILD)
+
+# The same tests under AddressSanitizer and UndefinedBehaviorSanitizer.
+sanitize: setup-check
+	@test -f $(BUILD)-sanitize/build.ninja || CC=clang meson setup $(BUILD)-sanitize \
+	  -Db_sanitize=address,undefined -Db_lundef=false -Dwerror=true
+	@ninja -C $(BUILD)-sanitize --quiet
+	@UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 python3 scripts/check.py $(BUILD)-sanitize --timeout-multiplier 4
+
+install: build
+	@meson install -C $(BUILD) --no-rebuild
+
+clean:
+	rm -rf $(BUILD) $(BUILD)-sanitize

@@ -1,0 +1,112 @@
+/*
+ * environment.c - the facts beside the numbers: program, machine, places, the user's file; and the warnings that follow
+ * from them. A number without its conditions is not a result.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "measure/measure.h"
+#include "os/os.h"
+#include "version.h"
+
+static int text_fact(struct run *run, const char *name, const char *text) {
+  return text[0] ? run_add_fact(run, name, text) : 0;
+}
+
+static int machine_facts(struct run *run) {
+  struct os_machine machine;
+  struct os_clock_facts clock;
+  os_machine(&machine);
+  os_clock_measure(&clock);
+  int result = run_add_fact(run, "weir.version", WEIR_VERSION);
+  if (result == 0) result = text_fact(run, "system", machine.system);
+  if (result == 0) result = text_fact(run, "kernel", machine.kernel);
+  if (result == 0) result = text_fact(run, "processor", machine.processor);
+  if (result == 0) result = run_add_fact(run, "hypervisor", machine.hypervisor);
+  if (result == 0) result = run_add_number(run, "cpus", machine.cpus);
+  if (result == 0) result = run_add_number(run, "memory_bytes", (int64_t)machine.memory_bytes);
+  if (result == 0) result = run_add_number(run, "available_bytes", (int64_t)machine.available_bytes);
+  if (result == 0) result = text_fact(run, "governor", machine.governor);
+  if (result == 0) result = text_fact(run, "huge_pages", machine.huge_pages);
+  if (result == 0) result = text_fact(run, "reclaim", machine.reclaim);
+  if (result == 0) result = text_fact(run, "clock", clock.name);
+  if (result == 0) result = text_fact(run, "clock_source", clock.source);
+  if (result == 0) result = run_add_number(run, "clock_counter_trusted", clock.counter_trusted);
+  if (result == 0) result = run_add_fact(run, "pinning", "none");
+  if (result == 0) result = run_add_number(run, "started_s", (int64_t)(os_wall_ns() / UINT64_C(1000000000)));
+  if (machine.reclaim[0])
+    run_warn(run, "W01", "warm is checked and restored before every sample; nothing to do",
+             "this machine empties idle cache by itself (%s)", machine.reclaim);
+  if (machine.governor[0] && strcmp(machine.governor, "performance") != 0)
+    run_warn(run, "W02", "cpupower frequency-set -g performance", "the processor's speed is governed by '%s'",
+             machine.governor);
+  if (machine.hypervisor[0])
+    run_warn(run, "W03", "for the disk itself, measure on bare metal or read more than the host's memory",
+             "this is a guest (%s): 'guest-cold' data may still be in the host's cache", machine.hypervisor);
+  return result;
+}
+
+/* ---- places ----------------------------------------------------------------------------------------------------------- */
+
+static int place_text(struct run *run, const char *prefix, const char *name, const char *text) {
+  char full[64];
+  snprintf(full, sizeof full, "%s.%s", prefix, name);
+  return text_fact(run, full, text);
+}
+
+static int place_number(struct run *run, const char *prefix, const char *name, int64_t value) {
+  char full[64];
+  snprintf(full, sizeof full, "%s.%s", prefix, name);
+  return run_add_number(run, full, value);
+}
+
+static int place_facts(struct run *run, const char *prefix, const char *path) {
+  struct os_place place;
+  int result = place_text(run, prefix, "path", path);
+  if (result < 0 || os_place(path, &place) < 0) return result;
+  result = place_text(run, prefix, "file_system", place.file_system);
+  if (result == 0) result = place_text(run, prefix, "options", place.options);
+  if (result == 0) result = place_text(run, prefix, "mount_point", place.mount_point);
+  if (result == 0) result = place_text(run, prefix, "device", place.device);
+  if (result == 0) result = place_text(run, prefix, "scheduler", place.scheduler);
+  if (result == 0 && place.read_ahead_kib >= 0) result = place_number(run, prefix, "read_ahead_kib", place.read_ahead_kib);
+  if (result == 0 && place.rotational >= 0) result = place_number(run, prefix, "rotational", place.rotational);
+  if (result == 0) result = place_number(run, prefix, "ram_backed", place.ram_backed);
+  if (result == 0) result = place_number(run, prefix, "free_bytes", (int64_t)place.free_bytes);
+  if (place.ram_backed)
+    run_warn(run, "W04", "name a directory on a disk with --dir", "'%.150s' is in memory (%s): nothing here tells of a disk",
+             path, place.file_system);
+  return result;
+}
+
+static int file_facts(struct run *run, const char *path) {
+  os_file file;
+  struct os_stat stat;
+  struct os_layout layout;
+  int result = place_facts(run, "file", path);
+  if (result < 0 || os_open(path, OS_READ | OS_NO_WAIT, &file) < 0) return result;
+  if (os_stat_file(file, &stat) == 0) {
+    result = place_number(run, "file", "size_bytes", (int64_t)stat.size);
+    if (result == 0) result = place_number(run, "file", "allocated_bytes", (int64_t)stat.allocated);
+  }
+  if (result == 0 && os_file_layout(file, stat.size, &layout) == 0) {
+    result = place_number(run, "file", "extents", layout.extents);
+    if (result == 0) result = place_number(run, "file", "hole_bytes", (int64_t)layout.hole_bytes);
+    if (result == 0) result = place_number(run, "file", "unwritten_bytes", (int64_t)layout.unwritten_bytes);
+  }
+  os_close(file);
+  return result;
+}
+
+int measure_environment(struct run *run) {
+  int result = machine_facts(run);
+  char prefix[24];
+  for (unsigned i = 0; i < run->plan.place_count && result == 0 && !run->plan.file; i++) {
+    snprintf(prefix, sizeof prefix, "place.%u", i);
+    result = place_facts(run, prefix, run->plan.places[i]);
+  }
+  if (result == 0 && run->plan.file) result = file_facts(run, run->plan.file);
+  return result;
+}

@@ -1,0 +1,77 @@
+/*
+ * flow.c - consuming, hashing, comparing and making the data that pass the seam. Nothing here knows which method moves
+ * them.
+ */
+#include "measure/flow.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+static void deliver_hash(struct weir_flow *flow, uint64_t offset, const void *data, size_t length) {
+  flow->sum += XXH3_64bits_withSeed(data, length, offset);
+}
+
+/* Index of the first byte that differs from what a plain read of the file gives. */
+static size_t reference_mismatch(struct flow_core *core, uint64_t offset, const unsigned char *data, size_t length) {
+  for (size_t at = 0; at < length;) {
+    size_t piece = length - at < FLOW_SPARE ? length - at : FLOW_SPARE;
+    int64_t got = os_pread_full(core->reference, core->spare, piece, offset + at);
+    if (got < 0) core->error = (int)got;
+    if (got < 0) return length;
+    size_t have = (size_t)got, i = 0;
+    if (have == piece && memcmp(data + at, core->spare, piece) == 0) {
+      at += piece;
+      continue;
+    }
+    while (i < have && data[at + i] == core->spare[i]) i++;
+    return at + i;
+  }
+  return length;
+}
+
+static void deliver_verify(struct weir_flow *flow, uint64_t offset, const void *data, size_t length) {
+  struct flow_core *core = flow->core;
+  size_t good = core->content ? content_mismatch(core->content, offset, data, length)
+                              : reference_mismatch(core, offset, data, length);
+  if (good < length && !core->bad) {
+    core->bad = true;
+    core->bad_offset = offset + good;
+  }
+  flow->sum += weir_touch(offset, data, length);
+}
+
+static void supply_content(struct weir_flow *flow, uint64_t offset, void *data, size_t length) {
+  const struct flow_core *core = flow->core;
+  content_fill(core->content, offset, data, length);
+}
+
+static void record_latency(struct weir_flow *flow, uint64_t elapsed_ns) {
+  struct flow_core *core = flow->core;
+  unsigned slot = 0;
+  while (elapsed_ns >>= 1) slot++;
+  core->latency[slot]++;
+}
+
+int flow_init(struct weir_flow *flow, struct flow_core *core, const struct flow_setup *setup) {
+  *core = (struct flow_core){.content = setup->content, .reference = setup->reference};
+  *flow = (struct weir_flow){.mode = setup->consumer, .stop = setup->stop, .supply = supply_content, .core = core};
+  flow->deliver = setup->consumer == WEIR_CONSUMER_HASH ? deliver_hash : deliver_verify;
+  if (setup->latency) {
+    flow->clock = os_fast_clock_ns;
+    flow->latency = record_latency;
+  }
+  if (setup->consumer != WEIR_CONSUMER_VERIFY || setup->direction != WEIR_READ || setup->content) return 0;
+  core->spare = malloc(FLOW_SPARE);
+  return core->spare ? 0 : -ENOMEM;
+}
+
+void flow_free(struct weir_flow *flow) {
+  struct flow_core *core = flow->core;
+  if (!core) return;
+  free(core->spare);
+  core->spare = NULL;
+}
+
+void flow_reset(struct weir_flow *flow) { flow->operations = flow->bytes = flow->sum = 0; }

@@ -1,0 +1,38 @@
+/*
+ * flow.h - the core's side of the seam where data passes: what stands behind weir_deliver and weir_supply.
+ */
+#ifndef WEIR_FLOW_H
+#define WEIR_FLOW_H
+
+#include "measure/content.h"
+#include "measure/run.h"
+#include "os/os.h"
+#include "weir/method.h"
+
+/* One for each instance; weir_flow.core points at it. */
+struct flow_core {
+  const struct content *content; /* NULL: the user's own file, compared with what a plain read of `reference` gives */
+  os_file reference;
+  unsigned char *spare;          /* FLOW_SPARE bytes, for comparing */
+  bool bad;                      /* verify found a wrong byte, at: */
+  uint64_t bad_offset;
+  int error;                     /* the reference could not be read */
+  uint64_t latency[RUN_LATENCY_SLOTS];
+};
+#define FLOW_SPARE ((size_t)256 * 1024)
+
+struct flow_setup {
+  enum weir_consumer consumer;
+  enum weir_direction direction;
+  const struct content *content;
+  os_file reference;
+  const atomic_int *stop;
+  bool latency; /* os_fast_clock_start has been called */
+};
+
+int flow_init(struct weir_flow *flow, struct flow_core *core, const struct flow_setup *setup); /* 0 or -ENOMEM */
+void flow_free(struct weir_flow *flow);
+/* Forgets what has passed, between passes. Latencies and findings stay. */
+void flow_reset(struct weir_flow *flow);
+
+#endif

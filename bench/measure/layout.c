@@ -1,0 +1,194 @@
+/*
+ * layout.c - making scratch files. Files are shared by the groups that want the same thing (place, role, size); warm and
+ * cold readers have files of their own, so that neither has to undo the other's work.
+ */
+#include "measure/layout.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+
+static const char *const role_names[] = {"warm", "cold", "write", "flush", "user"};
+
+enum { PIECE = 1024 * 1024 };
+
+int layout_write(const char *path, uint64_t size, const struct content *content, volatile int *interrupted) {
+  os_file file = os_no_file;
+  void *data;
+  int result = os_memory_get(PIECE, 0, &data);
+  if (result < 0) return result;
+  result = os_open(path, OS_WRITE | OS_CREATE | OS_TRUNCATE, &file);
+  for (uint64_t at = 0; result == 0 && at < size; at += PIECE) {
+    size_t piece = size - at < PIECE ? (size_t)(size - at) : PIECE;
+    content_fill(content, at, data, piece);
+    int64_t put = os_pwrite_full(file, data, piece, at);
+    if (put != (int64_t)piece) result = put < 0 ? (int)put : -ENOSPC;
+    if (interrupted && *interrupted) result = -EINTR;
+  }
+  if (result == 0) result = os_sync(file, true);
+  int closed = os_close(file);
+  os_memory_put(data, PIECE);
+  return result < 0 ? result : closed;
+}
+
+/* ---- which files ---------------------------------------------------------------------------------------------------- */
+
+static enum layout_role role_of(const struct plan *plan, const struct plan_group *group) {
+  if (plan->file) return LAYOUT_USER;
+  if (group->demand.direction == WEIR_WRITE) return LAYOUT_WRITE;
+  return group->demand.cache == PLAN_COLD ? LAYOUT_READ_COLD : LAYOUT_READ_WARM;
+}
+
+static struct layout_file *find(struct layout *layout, enum layout_role role, unsigned place, uint64_t size) {
+  for (unsigned i = 0; i < layout->count; i++) {
+    struct layout_file *file = &layout->files[i];
+    if (file->role == role && file->place == place && file->size == size) return file;
+  }
+  return NULL;
+}
+
+struct layout_file *layout_find(struct layout *layout, const struct plan *plan, unsigned group, unsigned cell) {
+  const struct plan_group *g = &plan->groups[group];
+  enum layout_role role = role_of(plan, g);
+  return find(layout, role, role == LAYOUT_USER ? 0 : g->cells[cell].place, g->demand.size_bytes);
+}
+
+struct layout_file *layout_flush_file(struct layout *layout, unsigned place) {
+  for (unsigned i = 0; i < layout->count; i++)
+    if (layout->files[i].role == LAYOUT_FLUSH && layout->files[i].place == place) return &layout->files[i];
+  return NULL;
+}
+
+static char *user_directory(const char *path) {
+  const char *slash = strrchr(path, '/');
+  if (!slash) return strdup(".");
+  return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+}
+
+static int want(struct layout *layout, const struct run *run, const struct scratch *scratch, struct layout_file wish) {
+  struct layout_file *known = find(layout, wish.role, wish.place, wish.size);
+  if (known) {
+    known->wanted = true;
+    return 0;
+  }
+  struct layout_file *files = realloc(layout->files, (layout->count + 1) * sizeof *files);
+  if (!files) return -ENOMEM;
+  layout->files = files;
+  if (wish.role == LAYOUT_USER) {
+    if (!layout->user_directory) layout->user_directory = user_directory(run->plan.file);
+    wish.path = strdup(run->plan.file);
+    wish.directory = layout->user_directory;
+  } else {
+    char name[64];
+    snprintf(name, sizeof name, "%s-%llu", role_names[wish.role], (unsigned long long)wish.size);
+    wish.directory = scratch->paths[wish.place];
+    wish.path = scratch_path(wish.directory, name);
+  }
+  if (!wish.path || !wish.directory) return -ENOMEM;
+  wish.wanted = true;
+  files[layout->count++] = wish;
+  return 0;
+}
+
+static int want_all(struct layout *layout, const struct run *run, const struct scratch *scratch) {
+  const struct plan *plan = &run->plan;
+  int result = 0;
+  for (unsigned g = 0; g < plan->group_count && result == 0; g++) {
+    const struct plan_group *group = &plan->groups[g];
+    enum layout_role role = role_of(plan, group);
+    bool flushes = plan->flush == PLAN_FLUSH_FILE && group->demand.cache == PLAN_COLD;
+    for (unsigned c = 0; c < group->cell_count && !group->dropped && result == 0; c++) {
+      unsigned place = role == LAYOUT_USER ? 0 : group->cells[c].place;
+      struct layout_file wish = {.role = role, .place = place, .size = group->demand.size_bytes};
+      result = want(layout, run, scratch, wish);
+      wish.role = LAYOUT_FLUSH;
+      if (result == 0 && flushes && scratch->count > place) result = want(layout, run, scratch, wish);
+    }
+  }
+  return result;
+}
+
+/* ---- space ---------------------------------------------------------------------------------------------------------- */
+
+/* A twentieth of what is needed and at least 64 MiB stay free: a benchmark must not be what fills a disk. */
+static int check_space(const struct layout *layout, const struct run *run, unsigned place, struct weir_reason *problem) {
+  uint64_t need = 0;
+  for (unsigned i = 0; i < layout->count; i++) {
+    const struct layout_file *file = &layout->files[i];
+    struct os_stat stat;
+    bool there = os_stat_path(file->path, &stat) == 0 && stat.size == file->size;
+    if (file->role == LAYOUT_USER || file->place != place || !file->wanted || there) continue;
+    if (file->size > UINT64_MAX / 4 - need) return -EFBIG;
+    need += file->size;
+  }
+  struct os_place facts;
+  if (need == 0 || os_place(run->plan.places[place], &facts) < 0) return 0;
+  uint64_t margin = need / 20 > UINT64_C(64) << 20 ? need / 20 : UINT64_C(64) << 20;
+  if (need + margin <= facts.free_bytes) return 0;
+  char a[UNITS_TEXT_MAX], b[UNITS_TEXT_MAX];
+  snprintf(problem->text, sizeof problem->text, "scratch files need %s and a margin in '%.80s', where %s are free",
+           units_size_text((double)need, a), run->plan.places[place], units_size_text((double)facts.free_bytes, b));
+  snprintf(problem->remedy, sizeof problem->remedy, "use a smaller --size, or name another place with --dir");
+  return -ENOSPC;
+}
+
+/* ---- update --------------------------------------------------------------------------------------------------------- */
+
+static void drop_unwanted(struct layout *layout) {
+  unsigned kept = 0;
+  for (unsigned i = 0; i < layout->count; i++) {
+    struct layout_file file = layout->files[i];
+    if (file.wanted || file.role == LAYOUT_USER) {
+      layout->files[kept++] = file;
+      continue;
+    }
+    os_remove(file.path);
+    free(file.path);
+  }
+  layout->count = kept;
+}
+
+static int lay(struct layout_file *file, const struct content *content, const struct measure_options *options,
+               struct weir_reason *problem) {
+  struct os_stat stat;
+  int result = 0;
+  if (file->role != LAYOUT_USER && (os_stat_path(file->path, &stat) < 0 || stat.size != file->size)) {
+    result = layout_write(file->path, file->size, content, options->interrupted);
+    if (result < 0 && result != -EINTR)
+      snprintf(problem->text, sizeof problem->text, "the scratch file '%.100s' cannot be written: %s", file->path,
+               strerror(-result));
+  }
+  if (result == 0) result = os_stat_path(file->path, &stat);
+  if (result == 0) file->device = stat.device;
+  if (result < 0 && result != -EINTR && !problem->text[0])
+    snprintf(problem->text, sizeof problem->text, "'%.120s': %s", file->path, strerror(-result));
+  return result;
+}
+
+int layout_update(struct layout *layout, const struct run *run, const struct scratch *scratch, const struct content *content,
+                  const struct measure_options *options, struct weir_reason *problem) {
+  for (unsigned i = 0; i < layout->count; i++) layout->files[i].wanted = false;
+  int result = want_all(layout, run, scratch);
+  if (result < 0) return result;
+  drop_unwanted(layout);
+  for (unsigned place = 0; place < scratch->count; place++) {
+    result = check_space(layout, run, place, problem);
+    if (result < 0) return result;
+  }
+  for (unsigned i = 0; i < layout->count && result == 0; i++) {
+    const struct measure_event event = {.kind = MEASURE_LAYOUT, .run = run, .text = role_names[layout->files[i].role]};
+    if (options->observer.event) options->observer.event(options->observer.context, &event);
+    result = lay(&layout->files[i], content, options, problem);
+  }
+  return result;
+}
+
+void layout_release(struct layout *layout) {
+  for (unsigned i = 0; i < layout->count; i++) free(layout->files[i].path);
+  free(layout->files);
+  free(layout->user_directory);
+  *layout = (struct layout){0};
+}

@@ -1,0 +1,52 @@
+/*
+ * layout.h - the files that cells work on: laid out before anything is timed, fully written, incompressible, synced.
+ */
+#ifndef WEIR_LAYOUT_H
+#define WEIR_LAYOUT_H
+
+#include "measure/content.h"
+#include "measure/measure.h"
+#include "measure/scratch.h"
+
+enum layout_role { LAYOUT_READ_WARM, LAYOUT_READ_COLD, LAYOUT_WRITE, LAYOUT_FLUSH, LAYOUT_USER, LAYOUT_ROLES };
+
+struct layout_file {
+  enum layout_role role;
+  unsigned place;
+  uint64_t size;
+  char *path;           /* literal */
+  const char *directory;/* of the file; not owned */
+  uint64_t device;      /* os_stat.device */
+  bool is_warm;         /* was warmed by us since it was last evicted or written */
+  bool wanted;
+};
+
+struct layout {
+  struct layout_file *files;
+  unsigned count;
+  char *user_directory;
+};
+
+/*
+ * Makes the files of every group that is not dropped, and removes those that no group needs any more. Safe to call again
+ * after sizes have changed. -EINTR when interrupted, -ENOSPC (with words) before anything is written that would not fit.
+ */
+int layout_update(struct layout *layout, const struct run *run, const struct scratch *scratch, const struct content *content,
+                  const struct measure_options *options, struct weir_reason *problem);
+struct layout_file *layout_find(struct layout *layout, const struct plan *plan, unsigned group, unsigned cell);
+struct layout_file *layout_flush_file(struct layout *layout, unsigned place);
+/* Writes `size` bytes of content to `path` (made or cut) and syncs them. */
+int layout_write(const char *path, uint64_t size, const struct content *content, volatile int *interrupted);
+void layout_release(struct layout *layout);
+
+/* ---- cache states -------------------------------------------------------------------------------------------------- */
+
+/* Share of the first `size` bytes in the cache, in millionths; -1 when the system does not tell. */
+int32_t layout_resident_ppm(const struct layout_file *file);
+/* Bring the file into the state; return enum run_flag bits, or a negative errno value. */
+int layout_make_warm(struct layout_file *file);
+int layout_make_cold(struct layout_file *file, enum plan_flush flush, struct layout_file *flush_file);
+/* Waits until nothing of the file is dirty or being written back, 5 s at most. */
+int layout_settle(struct layout_file *file);
+
+#endif

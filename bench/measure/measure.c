@@ -1,0 +1,240 @@
+/*
+ * measure.c - the run: floors, pilot, then rounds of samples in fresh random orders. The only loop that decides what is
+ * measured when; it prints nothing and computes no statistic.
+ */
+#include "measure/measure.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/floors.h"
+#include "measure/pilot.h"
+#include "measure/sampler.h"
+
+struct progress { size_t done, total; uint64_t began_ns, rounds_began_ns; };
+
+static void notify(const struct sampler *sampler, const struct measure_event *event) {
+  const struct measure_observer *observer = &sampler->options->observer;
+  if (observer->event) observer->event(observer->context, event);
+}
+
+static const struct weir_method *find_null(const struct weir_method *const *methods) {
+  for (; methods && *methods; methods++)
+    if (strcmp((*methods)->name, "null") == 0) return *methods;
+  return NULL;
+}
+
+/* ---- rounds ----------------------------------------------------------------------------------------------------------- */
+
+static size_t samples_of_round(const struct plan *plan, unsigned round) {
+  size_t count = 0;
+  for (unsigned g = 0; g < plan->group_count; g++) {
+    const struct plan_group *group = &plan->groups[g];
+    if (group->dropped || group->rounds == 0 || round > group->rounds) continue;
+    for (unsigned c = 0; c < group->cell_count; c++) count += group->cells[c].status == PLAN_OK;
+  }
+  return count;
+}
+
+static unsigned rounds_of(const struct plan *plan) {
+  unsigned rounds = 0;
+  for (unsigned g = 0; g < plan->group_count; g++)
+    if (!plan->groups[g].dropped && plan->groups[g].rounds > rounds) rounds = plan->groups[g].rounds;
+  return rounds;
+}
+
+static void tell_sample(const struct sampler *sampler, const struct sample *sample, struct progress *progress, unsigned rounds) {
+  uint64_t now = os_clock_ns(), spent = now - progress->rounds_began_ns;
+  struct measure_event event = {
+      .kind = MEASURE_SAMPLE, .run = sampler->run, .group = sample->group, .cell = sample->cell,
+      .round = (unsigned)sample->round, .rounds = rounds, .done = ++progress->done, .total = progress->total,
+      .elapsed_ns = now - progress->began_ns,
+      .left_ns = progress->done ? (uint64_t)((double)spent / (double)progress->done * (double)(progress->total - progress->done)) : 0};
+  notify(sampler, &event);
+}
+
+/* A cell that failed once is not tried again: its row tells what happened, and a crash costs time. */
+static void put_out(struct plan_cell *cell, const char *reason) {
+  cell->status = PLAN_FAILED;
+  snprintf(cell->reason, sizeof cell->reason, "%s", reason);
+}
+
+static int one_sample(struct sampler *sampler, const struct sampler_wish *wish, struct sample *sample) {
+  struct run *run = sampler->run;
+  struct weir_reason unavailable;
+  struct plan_cell *cell = &run->plan.groups[wish->group].cells[wish->cell];
+  int result = sampler_take(sampler, wish, sample, &unavailable);
+  if (result == 0) result = run_add_sample(run, sample);
+  if (result == 0 && sample->status == RUN_FAILED) put_out(cell, sample->reason);
+  return result;
+}
+
+static int group_round(struct sampler *sampler, unsigned group, unsigned round, struct progress *progress, unsigned rounds) {
+  struct plan_group *g = &sampler->run->plan.groups[group];
+  uint32_t *order = malloc((g->cell_count + 1) * sizeof *order);
+  if (!order) return -ENOMEM;
+  plan_round_order(&sampler->run->plan, group, round, order);
+  int result = 0;
+  int32_t predecessor = -1, position = 0;
+  for (unsigned i = 0; i < g->cell_count && result == 0; i++) {
+    struct sample sample;
+    struct sampler_wish wish = {.group = group, .cell = order[i], .round = (int32_t)round, .position = position,
+                                .predecessor = predecessor, .flags = round == 0 ? RUN_BURN_IN : 0};
+    if (g->cells[order[i]].status != PLAN_OK) continue;
+    if (*sampler->options->interrupted) result = -EINTR;
+    if (result == 0) result = one_sample(sampler, &wish, &sample);
+    if (result == 0) tell_sample(sampler, &sample, progress, rounds);
+    predecessor = (int32_t)order[i];
+    position++;
+  }
+  free(order);
+  return result;
+}
+
+/* Samples reach the run file between rounds, never between two samples that are compared. */
+static void stream_from(const struct sampler *sampler, size_t first) {
+  FILE *stream = sampler->options->stream;
+  if (!stream) return;
+  for (size_t i = first; i < sampler->run->sample_count; i++) run_write_sample(sampler->run, &sampler->run->samples[i], stream);
+  fflush(stream);
+}
+
+static int all_rounds(struct sampler *sampler, struct progress *progress) {
+  struct plan *plan = &sampler->run->plan;
+  unsigned rounds = rounds_of(plan);
+  int result = 0;
+  for (unsigned round = 0; rounds > 0 && round <= rounds; round++) progress->total += samples_of_round(plan, round);
+  progress->rounds_began_ns = os_clock_ns();
+  for (unsigned round = 0; rounds > 0 && round <= rounds && result == 0; round++) {
+    size_t first = sampler->run->sample_count;
+    for (unsigned g = 0; g < plan->group_count && result == 0; g++)
+      if (!plan->groups[g].dropped && plan->groups[g].rounds > 0 && round <= plan->groups[g].rounds)
+        result = group_round(sampler, g, round, progress, rounds);
+    stream_from(sampler, first);
+  }
+  return result;
+}
+
+/* ---- what the samples say about themselves ----------------------------------------------------------------------------- */
+
+static void warn_of_flags(struct run *run) {
+  size_t total = 0, not_cold = 0, not_warm = 0, unsettled = 0;
+  for (size_t i = 0; i < run->sample_count; i++) {
+    uint32_t flags = run->samples[i].flags;
+    if (flags & (RUN_PILOT | RUN_BURN_IN)) continue;
+    total++;
+    not_cold += (flags & RUN_NOT_COLD) != 0;
+    not_warm += (flags & RUN_NOT_WARM) != 0;
+    unsettled += (flags & RUN_UNSETTLED) != 0;
+  }
+  if (not_cold)
+    run_warn(run, "W05", "close other programs that use the file; as root, --flush=drop",
+             "%zu of %zu samples wanted a cold file, but 1 %% or more of it stayed in the cache", not_cold, total);
+  if (not_warm)
+    run_warn(run, "W07", "use a smaller --size", "%zu of %zu samples wanted a warm file, but it did not stay in the cache",
+             not_warm, total);
+  if (unsettled)
+    run_warn(run, "W08", "measure when the disk is idle", "%zu of %zu samples began while data were still being written back",
+             unsettled, total);
+}
+
+/* ---- the run ------------------------------------------------------------------------------------------------------------ */
+
+static void write_start(struct run *run, FILE *stream) {
+  if (!stream) return;
+  run_write_header(run, stream);
+  run_write_floors(run, stream);
+  fflush(stream);
+}
+
+static void tell_plan(struct sampler *sampler, uint64_t began) {
+  struct plan *plan = &sampler->run->plan;
+  uint64_t estimate = 0;
+  for (unsigned g = 0; g < plan->group_count; g++)
+    if (!plan->groups[g].dropped) estimate += plan->groups[g].round_cost_ns * (plan->groups[g].rounds + 1);
+  if (sampler->options->stream) run_write_found(sampler->run, sampler->options->stream);
+  const struct measure_event event = {.kind = MEASURE_PLANNED, .run = sampler->run, .rounds = rounds_of(plan),
+                                      .elapsed_ns = os_clock_ns() - began, .left_ns = estimate};
+  notify(sampler, &event);
+}
+
+static int measure_cells(struct sampler *sampler, uint64_t began, struct weir_reason *problem) {
+  struct progress progress = {.began_ns = began};
+  int result = pilot_run(sampler, began, problem);
+  if (result < 0) {
+    if (sampler->options->stream) run_write_found(sampler->run, sampler->options->stream);
+    return result;
+  }
+  tell_plan(sampler, began);
+  result = all_rounds(sampler, &progress);
+  warn_of_flags(sampler->run);
+  if (result < 0 && result != -EINTR && !problem->text[0])
+    snprintf(problem->text, sizeof problem->text, "the run cannot go on: %s", strerror(-result));
+  return result;
+}
+
+int measure_run(struct run *run, const struct measure_options *options, struct weir_reason *problem) {
+  struct sampler sampler;
+  uint64_t began = os_clock_ns();
+  const struct measure_event floors = {.kind = MEASURE_FLOORS, .run = run}, done = {.kind = MEASURE_DONE, .run = run};
+  *problem = (struct weir_reason){0};
+  int result = measure_environment(run);
+  if (result < 0) return result;
+  if (options->observer.event) options->observer.event(options->observer.context, &floors);
+  floors_measure(&run->floors, find_null(options->methods));
+  write_start(run, options->stream);
+  result = sampler_open(&sampler, run, options, problem);
+  if (result == 0) {
+    result = measure_cells(&sampler, began, problem);
+    sampler_close(&sampler);
+  }
+  run->interrupted = result == -EINTR || *options->interrupted > 0;
+  if (options->stream) run_write_trailer(run, options->stream);
+  if (options->observer.event) options->observer.event(options->observer.context, &done);
+  return result;
+}
+
+/* ---- availability alone -------------------------------------------------------------------------------------------------- */
+
+static int probe_cell(struct sampler *sampler, unsigned group, unsigned index) {
+  struct plan_cell *cell = &sampler->run->plan.groups[group].cells[index];
+  const struct sampler_wish wish = {.group = group, .cell = index, .round = -1, .flags = RUN_PILOT, .verify = true,
+                                    .probe = true, .keep_state = true};
+  struct sample sample;
+  struct weir_reason unavailable;
+  int result = sampler_take(sampler, &wish, &sample, &unavailable);
+  if (result < 0) return result;
+  if (unavailable.text[0]) {
+    cell->status = PLAN_UNAVAILABLE;
+    snprintf(cell->reason, sizeof cell->reason, "%s", unavailable.text);
+    snprintf(cell->remedy, sizeof cell->remedy, "%s", unavailable.remedy);
+  } else if (sample.status == RUN_FAILED) {
+    put_out(cell, sample.reason);
+  }
+  return 0;
+}
+
+/* One verified pass over a small file tells as much about availability as one over a large file. */
+int measure_probe(struct run *run, const struct measure_options *options, struct weir_reason *problem) {
+  struct plan *plan = &run->plan;
+  struct sampler sampler;
+  const uint64_t small = 4 * 1024 * 1024;
+  uint64_t *sizes = malloc((plan->group_count + 1) * sizeof *sizes);
+  *problem = (struct weir_reason){0};
+  if (!sizes) return -ENOMEM;
+  for (unsigned g = 0; g < plan->group_count; g++) {
+    sizes[g] = plan->groups[g].demand.size_bytes;
+    if (sizes[g] > small) plan->groups[g].demand.size_bytes = small;
+  }
+  int result = sampler_open(&sampler, run, options, problem);
+  for (unsigned g = 0; g < plan->group_count && result == 0; g++)
+    for (unsigned c = 0; c < plan->groups[g].cell_count && result == 0; c++) {
+      result = *options->interrupted ? -EINTR : probe_cell(&sampler, g, c);
+    }
+  sampler_close(&sampler);
+  for (unsigned g = 0; g < plan->group_count; g++) plan->groups[g].demand.size_bytes = sizes[g];
+  free(sizes);
+  return result;
+}

@@ -1,0 +1,116 @@
+/*
+ * state.c - cache states: warm and cold are made, then checked. What cannot be checked is said to be unknown; what the
+ * check refutes is flagged, never called by the name that was asked for.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "measure/layout.h"
+
+enum { PIECE = 1024 * 1024, COLD_PPM = 10000, ALL_PPM = 1000000 };
+
+static int32_t resident(os_file file, uint64_t size) {
+  struct os_cache cache;
+  if (size == 0) return ALL_PPM;
+  if (os_cache_state(file, 0, size, &cache) < 0) return -1;
+  if (cache.cached_bytes >= size) return ALL_PPM;
+  return (int32_t)((double)cache.cached_bytes * 1e6 / (double)size);
+}
+
+int32_t layout_resident_ppm(const struct layout_file *file) {
+  os_file handle;
+  if (os_open(file->path, OS_READ, &handle) < 0) return -1;
+  int32_t ppm = resident(handle, file->size);
+  os_close(handle);
+  return ppm;
+}
+
+/* In order and in pieces of 1 MiB: how a cache was filled decides the size of its folios, and with it what wins. */
+static int read_through(os_file file, uint64_t size) {
+  void *data;
+  int result = os_memory_get(PIECE, 0, &data);
+  if (result < 0) return result;
+  for (uint64_t at = 0; at < size;) {
+    int64_t got = os_pread(file, data, size - at < PIECE ? (size_t)(size - at) : PIECE, at);
+    if (got < 0) result = (int)got;
+    if (got <= 0) break;
+    at += (uint64_t)got;
+  }
+  os_memory_put(data, PIECE);
+  return result;
+}
+
+static int evict(os_file file, uint64_t size) {
+  os_sync(file, false); /* dirty pages stay; of a file opened for reading too. A failure shows in the check. */
+  return os_cache_evict(file, 0, size);
+}
+
+int layout_make_warm(struct layout_file *file) {
+  os_file handle;
+  int result = os_open(file->path, OS_READ, &handle);
+  if (result < 0) return result;
+  int flags = 0;
+  int32_t ppm = resident(handle, file->size);
+  if (ppm != ALL_PPM || !file->is_warm) {
+    if (ppm >= 0 && file->is_warm) flags |= RUN_REWARMED;
+    evict(handle, file->size);
+    result = read_through(handle, file->size);
+    ppm = resident(handle, file->size);
+    if (ppm >= 0 && ppm < ALL_PPM - COLD_PPM) flags |= RUN_NOT_WARM;
+    file->is_warm = true;
+  }
+  os_close(handle);
+  return result < 0 ? result : flags;
+}
+
+static int flush_by_file(const struct layout_file *flush_file) {
+  os_file handle;
+  if (!flush_file) return -ENOENT;
+  int result = os_open(flush_file->path, OS_READ, &handle);
+  if (result < 0) return result;
+  result = read_through(handle, flush_file->size);
+  os_close(handle);
+  return result;
+}
+
+int layout_make_cold(struct layout_file *file, enum plan_flush flush, struct layout_file *flush_file) {
+  os_file handle;
+  int result = os_open(file->path, OS_READ, &handle);
+  if (result < 0) return result;
+  int32_t ppm = -1;
+  /* some pages may be pinned for a moment (write-back just ended, a reader in the kernel): a second try finds them free */
+  for (unsigned try = 0; try < 3; try++) {
+    if (flush == PLAN_FLUSH_FILE) result = flush_by_file(flush_file);
+    if (flush == PLAN_FLUSH_DROP) {
+      os_sync(handle, false);
+      result = os_cache_drop_all();
+    }
+    if (flush == PLAN_FLUSH_DONTNEED) result = evict(handle, file->size);
+    ppm = resident(handle, file->size);
+    if (result < 0 || ppm < 0 || ppm < COLD_PPM || flush == PLAN_FLUSH_FILE) break;
+    os_sleep_ns(UINT64_C(2000000));
+  }
+  file->is_warm = false;
+  os_close(handle);
+  if (result < 0) return result;
+  return ppm >= COLD_PPM && file->size > 0 ? RUN_NOT_COLD : 0;
+}
+
+int layout_settle(struct layout_file *file) {
+  os_file handle;
+  file->is_warm = false; /* what is in the cache now got there in the writer's way */
+  int result = os_open(file->path, OS_READ, &handle);
+  if (result < 0) return result;
+  uint64_t deadline = os_clock_ns() + UINT64_C(5000000000);
+  os_sync(handle, true);
+  int flags = RUN_UNSETTLED;
+  do {
+    struct os_cache cache;
+    int state = os_cache_state(handle, 0, file->size, &cache);
+    if (state < 0 || !cache.dirty_known || cache.dirty_bytes + cache.writeback_bytes == 0) flags = 0;
+    if (flags == 0) break;
+    os_sleep_ns(UINT64_C(1000000));
+  } while (os_clock_ns() < deadline);
+  os_close(handle);
+  return flags;
+}

@@ -1,0 +1,62 @@
+/*
+ * worker.h - one sample in a process of its own. The order goes in and the record comes out through shared memory.
+ *
+ * A process for each sample gives every method the same start: no heap history, buffers at fresh addresses, a crash that
+ * costs one sample and not the run, and a peak of memory that is its own.
+ */
+#ifndef WEIR_WORKER_H
+#define WEIR_WORKER_H
+
+#include <stdatomic.h>
+
+#include "measure/content.h"
+#include "measure/run.h"
+#include "os/os.h"
+#include "weir/method.h"
+
+#define WORKER_PATH_MAX 4096
+#define WORKER_THREADS_MAX 256
+
+enum worker_outcome {
+  WORKER_CRASHED = 0,  /* nothing was reported */
+  WORKER_DONE,
+  WORKER_UNAVAILABLE,  /* probe said no: reason and remedy */
+  WORKER_FAILED,       /* reason */
+};
+
+/* Plain data in memory that both processes see. */
+struct worker_order {
+  /* in */
+  char path[WORKER_PATH_MAX], directory[WORKER_PATH_MAX];
+  uint32_t group, cell;
+  uint64_t passes;
+  uint32_t consumer;       /* enum weir_consumer: the demand's, or verify in the pilot */
+  bool own_content;        /* the file holds scratch content; else it is the user's */
+  uint64_t content_seed;   /* of that content; writers get a new one for each sample, so that old data cannot pass */
+  bool probe;              /* ask the method first */
+  bool warm_up;            /* a short untimed pass before */
+  bool check;              /* compare the checksum of each pass with: */
+  uint64_t expected;
+  uint64_t device;         /* os_stat.device of the file, for device counters */
+  atomic_int stop;         /* set by the parent: finish up */
+  /* out */
+  atomic_int outcome;      /* enum worker_outcome */
+  struct weir_reason reason;
+  struct sample sample;    /* the fields that only the worker can know */
+};
+
+struct worker_scene {      /* the same for all samples of a run */
+  const struct run *run;
+  const struct content *content;
+  os_file janitor;         /* closed first, so that only the run itself keeps the janitor waiting; os_no_file: none */
+};
+
+/* Body of the process: does the order, stores the outcome, returns the exit code. */
+int worker_body(const struct worker_scene *scene, struct worker_order *order);
+/*
+ * The checksum of one pass when the file holds what it should: computed from the scratch content, or by plain reads of the
+ * user's file. 0 and *sum, or a negative errno value.
+ */
+int worker_expected(const struct worker_scene *scene, const struct worker_order *order, uint64_t *sum);
+
+#endif

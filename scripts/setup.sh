@@ -1,0 +1,38 @@
+#!/bin/sh
+# Installs what is missing: scripts/setup.sh run|check. Asks for nothing; says what it does; does nothing twice.
+set -eu
+
+need_build="gcc meson ninja-build pkg-config python3 libc6-dev libjansson-dev libinih-dev libxxhash-dev liburing-dev libcmocka-dev"
+need_check="$need_build clang strace gcc-mingw-w64-x86-64 libclang-rt-14-dev"
+case "${1:-run}" in
+  run) wanted=$need_build ;;
+  check) wanted=$need_check ;;
+  *) echo "setup: 'run' or 'check' expected, not '$1'" >&2; exit 2 ;;
+esac
+
+if ! command -v dpkg-query >/dev/null 2>&1; then
+  echo "setup: not a Debian system; these are needed, under the names your system has for them: $wanted" >&2
+  exit 0
+fi
+missing=
+for package in $wanted; do
+  dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" = 0 ]; then as_root=
+elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then as_root="sudo -n"
+else
+  # what only widens the tests may be missing; what the build needs may not
+  for package in $need_build; do
+    case "$missing " in *" $package "*) lacks="${lacks:-} $package" ;; esac
+  done
+  echo "setup: not root, so not installed:$missing" >&2
+  echo "setup: as root: apt-get install$missing" >&2
+  [ -z "${lacks:-}" ] || exit 2
+  exit 0
+fi
+echo "setup: installing$missing"
+export DEBIAN_FRONTEND=noninteractive
+$as_root apt-get update -qq
+$as_root apt-get install -y -qq --no-install-recommends $missing >/dev/null
