@@ -32,8 +32,16 @@ sanitize: setup-check
 	@ninja -C $(BUILD)-sanitize --quiet
 	@UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 python3 scripts/check.py $(BUILD)-sanitize --timeout-multiplier 4
 
+# A smoke test of everything that reads what others wrote. Finds crashes, hangs and leaks.
+FUZZ_SECONDS ?= 20
+fuzz: setup-check
+	@test -f $(BUILD)-fuzz/build.ninja || CC=clang meson setup $(BUILD)-fuzz -Dfuzz=true \
+	  -Db_sanitize=address,undefined -Db_lundef=false
+	@ninja -C $(BUILD)-fuzz --quiet
+	@sh scripts/fuzz.sh $(BUILD)-fuzz $(FUZZ_SECONDS)
+
 install: build
 	@meson install -C $(BUILD) --no-rebuild
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-sanitize
+	rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-fuzz
