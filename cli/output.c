@@ -1,0 +1,261 @@
+/*
+ * output.c - writes results. A named file appears whole or not at all: it is written under another name in the same
+ * directory, made durable and renamed. Devices and FIFOs are written straight.
+ */
+#include "cli/output.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/random.h"
+#include "cli/terminal.h"
+#include "os/os.h"
+
+#define RUN_FORMAT "jsonl"
+#define RUN_SUFFIX ".jsonl"
+#define LINKS_MAX 40
+
+/* ---- formats ---- */
+
+static bool ends_with(const char *text, const char *end) {
+  size_t length = strlen(text), tail = strlen(end);
+  return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+/* Is it a format at all? The run file is one, but no report. */
+static bool find_format(const char *name, const struct report **out) {
+  *out = strcmp(name, RUN_FORMAT) == 0 ? NULL : report_by_name(name);
+  return *out || strcmp(name, RUN_FORMAT) == 0;
+}
+
+static int unknown_format(const struct command *command, const char *name) {
+  const char *names[16] = {RUN_FORMAT, NULL};
+  for (unsigned i = 0; report_list[i] && i < 14; i++) names[i + 1] = report_list[i]->name;
+  const char *hint = plan_nearest(name, names);
+  return command_fail(command, "--format", hint, "unknown value '%s'%s", name, hint ? "" : "; see 'weir list reports'");
+}
+
+static int format_of_file(const struct command *command, const struct output_options *options, struct output *output) {
+  output->report = report_by_suffix(output->name);
+  if (output->report || ends_with(output->name, RUN_SUFFIX)) return 0;
+  if (options->format) {
+    find_format(options->format, &output->report);
+    return 0;
+  }
+  return command_fail(command, "--output", NULL, "'%s' does not tell the format; end it in .jsonl, .json or .txt, or say --format",
+                      output->name);
+}
+
+/* ---- where it goes ---- */
+
+static size_t directory_length(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+static void directory_of(const char *path, char *out, size_t size) {
+  size_t length = directory_length(path);
+  snprintf(out, size, "%.*s", length ? (int)length : 1, length ? path : ".");
+}
+
+/* Replaces a link by what it points to. 1: it was one, 0: it was none, or an error. */
+static int follow_link(char *path, size_t size) {
+  char target[1024], joined[2048];
+  struct stat status;
+  if (lstat(path, &status) < 0 || !S_ISLNK(status.st_mode)) return 0;
+  ssize_t length = readlink(path, target, sizeof target - 1);
+  if (length < 0) return -errno;
+  target[length] = '\0';
+  int directory = target[0] == '/' ? 0 : (int)directory_length(path);
+  int needed = snprintf(joined, sizeof joined, "%.*s%s", directory, path, target);
+  if (needed < 0 || (size_t)needed >= size) return -ENAMETOOLONG;
+  memcpy(path, joined, (size_t)needed + 1);
+  return 1;
+}
+
+/* The last part of the path is followed, so that a link is written through and not replaced. */
+static int follow_links(char *path, size_t size) {
+  int code = 1;
+  for (int i = 0; i < LINKS_MAX && code == 1; i++) {
+    /* Names of descriptors ("/dev/stdout") look like links to files but stand for what is open already. */
+    if (strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/dev/fd/", 8) == 0) return 0;
+    code = follow_link(path, size);
+  }
+  return code == 1 ? -ELOOP : code;
+}
+
+static int bad_output(const struct command *command, const struct output *output, const char *why) {
+  return command_fail(command, "--output", NULL, "'%s' cannot be written: %s", output->name, why);
+}
+
+static FILE *open_temporary(const char *path, char *name, size_t size) {
+  uint64_t number = random_mix(os_wall_ns() ^ (uint64_t)os_process_id() << 40);
+  for (int i = 0; i < 100; i++, number = random_mix(number)) {
+    int needed = snprintf(name, size, "%.*s.weir-%06llx", (int)directory_length(path), path,
+                          (unsigned long long)(number & 0xffffff));
+    if (needed < 0 || (size_t)needed >= size) {
+      errno = ENAMETOOLONG;
+      return NULL;
+    }
+    FILE *file = fopen(name, "wx");
+    if (file || errno != EEXIST) return file;
+  }
+  return NULL;
+}
+
+/* A run can take long: better to learn now that its directory takes no files. */
+static int try_directory(const struct command *command, const struct output *output) {
+  char name[sizeof output->path + 16];
+  FILE *file = open_temporary(output->path, name, sizeof name);
+  if (!file) return bad_output(command, output, strerror(errno));
+  fclose(file);
+  os_remove(name);
+  return 0;
+}
+
+static int place_of_file(const struct command *command, struct output *output) {
+  struct os_stat stat;
+  if (strlen(output->name) >= sizeof output->path) return bad_output(command, output, "the name is too long");
+  snprintf(output->path, sizeof output->path, "%s", output->name);
+  int code = follow_links(output->path, sizeof output->path);
+  if (code < 0) return bad_output(command, output, strerror(-code));
+  code = os_stat_path(output->path, &stat);
+  if (code == -ENOENT) return try_directory(command, output);
+  if (code < 0) return bad_output(command, output, strerror(-code));
+  output->straight = stat.kind == OS_CHARACTER_DEVICE || stat.kind == OS_FIFO || strncmp(output->path, "/proc/", 6) == 0 ||
+                     strncmp(output->path, "/dev/fd/", 8) == 0;
+  if (output->straight) return 0;
+  if (stat.kind != OS_REGULAR) return bad_output(command, output, os_kind_name(stat.kind));
+  return try_directory(command, output);
+}
+
+static int prepare_standard(const struct command *command, const struct output_options *options, bool dash,
+                            struct output_list *out) {
+  struct output *output = &out->outputs[out->count++];
+  *output = (struct output){.name = "standard output", .standard = true};
+  const char *format = options->format ? options->format : dash ? "json" : "table";
+  if (find_format(format, &output->report)) return 0;
+  return unknown_format(command, format);
+}
+
+int output_prepare(const struct command *command, const struct output_options *options, struct output_list *out) {
+  const struct plan_strings *files = &options->files;
+  bool dash = false;
+  *out = (struct output_list){.color = terminal_wants_color(stdout, options->color), .width = terminal_width(stdout)};
+  out->outputs = calloc(files->count + 1u, sizeof *out->outputs);
+  if (!out->outputs) return command_fail(command, NULL, NULL, "out of memory");
+  for (unsigned i = 0; i < files->count; i++) {
+    bool standard = strcmp(files->values[i], "-") == 0;
+    if (standard && dash) return command_fail(command, "--output", NULL, "'-' is given twice; only one document goes there");
+    dash = dash || standard;
+  }
+  int code = prepare_standard(command, options, dash, out);
+  for (unsigned i = 0; i < files->count && code == 0; i++) {
+    if (strcmp(files->values[i], "-") == 0) continue;
+    struct output *output = &out->outputs[out->count++];
+    output->name = files->values[i];
+    code = format_of_file(command, options, output);
+    if (code == 0) code = place_of_file(command, output);
+  }
+  return code;
+}
+
+FILE *output_live(struct output_list *list) {
+  list->live = list->count && list->outputs[0].standard && !list->outputs[0].report;
+  return list->live ? stdout : NULL;
+}
+
+void output_release(struct output_list *list) {
+  free(list->outputs);
+  *list = (struct output_list){0};
+}
+
+/* ---- writing ---- */
+
+static void write_run(const struct run *run, FILE *out) {
+  size_t at = 0;
+  run_write_header(run, out);
+  run_write_floors(run, out);
+  for (; at < run->sample_count && (run->samples[at].flags & RUN_PILOT); at++) run_write_sample(run, &run->samples[at], out);
+  run_write_found(run, out);
+  for (; at < run->sample_count; at++) run_write_sample(run, &run->samples[at], out);
+  run_write_trailer(run, out);
+}
+
+static void write_document(const struct output_list *list, const struct output *output, const struct summary *summary,
+                           FILE *out) {
+  struct report_options options = {output->standard && list->color, output->standard ? list->width : 0};
+  if (output->report)
+    output->report->write(summary, &options, out);
+  else
+    write_run(summary->run, out);
+}
+
+static int print_failure(const char *name, int code) {
+  fprintf(stderr, "weir: %s: %s\n", name, strerror(code ? code : EIO));
+  return EXIT_CANNOT;
+}
+
+/* Did all that was printed get into the file? The stream is closed in any case. */
+static int close_stream(FILE *out) {
+  bool failed = ferror(out) != 0;
+  int kept = errno;
+  if (fclose(out) != 0 && !failed) return -errno;
+  return failed ? -(kept ? kept : EIO) : 0;
+}
+
+static int write_straight(const struct output_list *list, const struct output *output, const struct summary *summary) {
+  FILE *out = fopen(output->path, "w");
+  if (!out) return -errno;
+  errno = 0;
+  write_document(list, output, summary, out);
+  return close_stream(out);
+}
+
+static int publish(const char *temporary, const char *path) {
+  char directory[1024];
+  int code = os_sync_file_path(temporary);
+  if (code == 0) code = os_rename(temporary, path);
+  directory_of(path, directory, sizeof directory);
+  if (code == 0) os_sync_directory(directory); /* not every file system can; the file itself is safe */
+  return code;
+}
+
+static int write_whole(const struct output_list *list, const struct output *output, const struct summary *summary) {
+  char temporary[sizeof output->path + 16];
+  FILE *out = open_temporary(output->path, temporary, sizeof temporary);
+  if (!out) return -errno;
+  errno = 0;
+  write_document(list, output, summary, out);
+  int code = close_stream(out);
+  if (code == 0) code = publish(temporary, output->path);
+  if (code < 0) os_remove(temporary);
+  return code;
+}
+
+int output_finish(int code) {
+  bool failed = ferror(stdout) != 0;
+  errno = 0;
+  if (fflush(stdout) != 0 || failed) return print_failure("standard output", errno);
+  return code;
+}
+
+int output_write(const struct output_list *list, const struct summary *summary) {
+  int worst = 0;
+  for (unsigned i = 0; i < list->count; i++) {
+    const struct output *output = &list->outputs[i];
+    int code = 0;
+    errno = 0;
+    if (output->standard) {
+      /* What goes wrong there is seen once, by output_finish at the program's end. */
+      if (!list->live) write_document(list, output, summary, stdout);
+      continue;
+    }
+    code = output->straight ? write_straight(list, output, summary) : write_whole(list, output, summary);
+    if (code < 0) worst = print_failure(output->name, -code);
+  }
+  return worst;
+}

@@ -1,0 +1,51 @@
+/*
+ * output.h - where the results go: -o FILE, --format, standard output. Named files are written whole or not at all.
+ */
+#ifndef WEIR_CLI_OUTPUT_H
+#define WEIR_CLI_OUTPUT_H
+
+#include "cli/command.h"
+#include "report/report.h"
+
+/* What the options say. */
+struct output_options {
+  struct plan_strings files;
+  const char *format;
+  int color; /* enum terminal_color */
+};
+#define OUTPUT_ROWS(type, member)                                                                                             \
+  {.section = "Results", .name = "output", .letter = 'o', .argument = "FILE", .kind = OPTION_TEXTS,                           \
+   .offset = offsetof(type, member.files),                                                                                    \
+   .help = "write the results there too, by suffix: .jsonl (run file),\n.json, .txt; '-' is standard output; may be repeated"}, \
+  {.name = "format", .argument = "NAME", .kind = OPTION_TEXT, .offset = offsetof(type, member.format),                        \
+   .help = "format on standard output: table, json, jsonl"},                                                                  \
+  {.name = "color", .argument = "WHEN", .kind = OPTION_WORD, .offset = offsetof(type, member.color),                          \
+   .words = terminal_color_words, .help = "colours on standard output"}
+
+struct output {
+  const char *name;              /* as the user wrote it */
+  const struct report *report;   /* NULL: the run file */
+  bool standard;                 /* standard output */
+  bool straight;                 /* a device or FIFO: no temporary file, no rename */
+  char path[1024];               /* links followed */
+};
+struct output_list {
+  unsigned count;
+  bool live;                     /* standard output gets the run file while it is made */
+  bool color;
+  unsigned width;
+  struct output *outputs;
+};
+
+/* Finds out, before anything is measured, whether all can be written. 0, or EXIT_CANNOT with the error printed. */
+int output_prepare(const struct command *command, const struct output_options *options, struct output_list *out);
+/* Where the run file goes while it is being made, or NULL; output_write then does not write it again. */
+FILE *output_live(struct output_list *list);
+/* Writes them all, even if one fails. 0, or EXIT_CANNOT with the errors printed. */
+int output_write(const struct output_list *list, const struct summary *summary);
+void output_release(struct output_list *list);
+
+/* Flushes standard output; EXIT_CANNOT and an error printed when what was printed did not get there, else `code`. */
+int output_finish(int code);
+
+#endif

@@ -1,0 +1,131 @@
+/*
+ * request.c - from a command line to a plan: reads the options, looks at the FILE and the directories that they name, and
+ * refuses what cannot be measured before anything is touched.
+ */
+#include "cli/request.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/random.h"
+#include "methods/methods.h"
+#include "os/os.h"
+
+#define MARGIN_DEFAULT 0.03
+
+/* ---- the user's file ---- */
+
+static int refuse_file(const struct command *command, const char *path, const char *why) {
+  return command_fail(command, NULL, NULL, "'%s': %s", path, why);
+}
+
+/* Files that the kernel makes up say 0 and give data all the same; their size is not known before they are read. */
+static int check_told_size(const struct command *command, const char *path) {
+  os_file file;
+  char byte;
+  int code = os_open(path, OS_READ | OS_NO_WAIT, &file);
+  if (code < 0) return refuse_file(command, path, strerror(-code));
+  int64_t count = os_read(file, &byte, 1);
+  os_close(file);
+  return count > 0 ? refuse_file(command, path, "its size is not told by the system; copy it to a file first") : 0;
+}
+
+static const char *misfit_of_kind(enum os_kind kind) {
+  switch (kind) {
+    case OS_REGULAR: return NULL;
+    case OS_DIRECTORY: return "is a directory; name a file, or make files there with --dir";
+    case OS_FIFO: return "is a FIFO; only regular files are measured";
+    case OS_SOCKET: return "is a socket; only regular files are measured";
+    case OS_CHARACTER_DEVICE: return "is a character device; only regular files are measured";
+    case OS_BLOCK_DEVICE: return "is a block device; these are not measured yet";
+    default: return "is no regular file";
+  }
+}
+
+static int check_readable(const struct command *command, const char *path) {
+  os_file file;
+  int code = os_open(path, OS_READ | OS_NO_WAIT, &file);
+  if (code < 0) return refuse_file(command, path, strerror(-code));
+  os_close(file);
+  return 0;
+}
+
+static int look_at_file(const struct command *command, const char *path, struct plan_request *request) {
+  struct os_stat stat;
+  int code = os_stat_path(path, &stat);
+  if (code < 0) return refuse_file(command, path, strerror(-code));
+  const char *misfit = misfit_of_kind(stat.kind);
+  if (misfit) return refuse_file(command, path, misfit);
+  request->file = path;
+  request->file_bytes = stat.size;
+  return stat.size ? check_readable(command, path) : check_told_size(command, path);
+}
+
+static int look_at_operands(const struct command *command, const struct option_operands *operands,
+                            struct plan_request *request) {
+  if (operands->count == 0) return 0;
+  if (operands->count > 1) return command_fail(command, NULL, NULL, "one FILE at a time; '%s' is one too many", operands->values[1]);
+  return look_at_file(command, operands->values[0], request);
+}
+
+/* ---- directories ---- */
+
+static int look_at_place(const struct command *command, const char *path) {
+  struct os_stat stat;
+  int code = os_stat_path(path, &stat);
+  if (code < 0) return command_fail(command, "--dir", NULL, "'%s': %s", path, strerror(-code));
+  if (stat.kind != OS_DIRECTORY) return command_fail(command, "--dir", NULL, "'%s' is a %s, no directory", path, os_kind_name(stat.kind));
+  if (access(path, W_OK | X_OK) < 0) return command_fail(command, "--dir", NULL, "'%s': %s", path, strerror(errno));
+  return 0;
+}
+
+static int look_at_places(const struct command *command, const struct plan_request *request) {
+  if (request->file && request->places.count)
+    return command_fail(command, "--dir", NULL, "goes with files that weir makes; '%s' is read where it is", request->file);
+  if (!request->places.count && !request->file) return look_at_place(command, ".");
+  for (unsigned i = 0; i < request->places.count; i++) {
+    for (unsigned j = 0; j < i; j++)
+      if (strcmp(request->places.values[i], request->places.values[j]) == 0)
+        return command_fail(command, "--dir", NULL, "'%s' is given twice", request->places.values[i]);
+    int code = look_at_place(command, request->places.values[i]);
+    if (code) return code;
+  }
+  return 0;
+}
+
+/* ---- all of it ---- */
+
+static uint64_t fresh_seed(void) { return random_mix(os_wall_ns() ^ (uint64_t)os_process_id() << 48) & 0xffffffffu; }
+
+enum option_result request_parse(const struct command *command, int argc, char **argv, struct request *out) {
+  struct option_operands operands;
+  *out = (struct request){.plan.margin = MARGIN_DEFAULT};
+  enum option_result result = option_parse(command, argc, argv, out, &operands);
+  if (result != OPTION_GO) return result;
+  out->plan.seed = out->seed.said ? out->seed.value : fresh_seed();
+  if (look_at_operands(command, &operands, &out->plan) != 0) return OPTION_BAD;
+  return look_at_places(command, &out->plan) == 0 ? OPTION_GO : OPTION_BAD;
+}
+
+/* The command line as it was given, kept for the reports. */
+static int keep_arguments(int argc, char **argv, struct run *run) {
+  run->arguments = calloc((size_t)argc + 1, sizeof *run->arguments);
+  if (!run->arguments) return -ENOMEM;
+  for (int i = -1; i < argc; i++) {
+    run->arguments[run->argument_count] = strdup(i < 0 ? "weir" : argv[i]);
+    if (!run->arguments[run->argument_count++]) return -ENOMEM;
+  }
+  return 0;
+}
+
+int request_plan(const struct command *command, const struct request *request, int argc, char **argv, struct run *run) {
+  struct plan_error error;
+  int code = keep_arguments(argc, argv, run);
+  if (code == 0) code = plan_make(&request->plan, methods_list, &run->plan, &error);
+  if (code == -ENOMEM) return command_fail(command, NULL, NULL, "out of memory");
+  if (code < 0) return command_fail(command, error.option, error.hint[0] ? error.hint : NULL, "%s", error.text);
+  return 0;
+}
