@@ -1,0 +1,311 @@
+/*
+ * json.c - the summary as one JSON document. Units stand in the names, and they are base units; what is not known is null;
+ * nothing depends on the locale. Keys stand in the order in which they are written here. Consumers ignore fields that they
+ * do not know: the schema grows only. The hidden second entry of the baseline is not among the cells.
+ */
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "report/report.h"
+
+#define SUMMARY_SCHEMA 1
+
+/* ---- values -------------------------------------------------------------------------------------------------------- */
+
+/* Takes `value` over; what has no value is null. */
+static void put(json_t *object, const char *key, json_t *value) {
+  (void)json_object_set_new_nocheck(object, key, value ? value : json_null());
+}
+
+static void append(json_t *array, json_t *value) { (void)json_array_append_new(array, value ? value : json_null()); }
+
+/* NULL, and with it null, for text that is missing or empty. */
+static json_t *text_value(const char *text) {
+  char *encoded = text && text[0] ? run_text_encode(text) : NULL;
+  json_t *value = encoded ? json_string(encoded) : NULL;
+  free(encoded);
+  return value;
+}
+
+static json_t *count_value(uint64_t count) {
+  return count <= INT64_MAX ? json_integer((json_int_t)count) : json_real((double)count);
+}
+
+/* Numbers that are 0, or -1, when they are not known. json_real has no value for what is no number. */
+static json_t *positive_value(double number) { return number > 0 ? json_real(number) : NULL; }
+static json_t *known_value(double number) { return number >= 0 ? json_real(number) : NULL; }
+
+static json_t *interval_value(const struct stat_interval *interval) {
+  if (!(interval->median > 0)) return NULL;
+  json_t *object = json_object();
+  put(object, "median", json_real(interval->median));
+  put(object, "low", interval->known ? json_real(interval->low) : NULL);
+  put(object, "high", interval->known ? json_real(interval->high) : NULL);
+  return object;
+}
+
+/* ---- cells --------------------------------------------------------------------------------------------------------- */
+
+static json_t *family_value(const char *method) {
+  char family[sizeof((struct plan_cell *)0)->method];
+  snprintf(family, sizeof family, "%s", method);
+  family[strcspn(family, "/")] = '\0';
+  return text_value(family);
+}
+
+/* Sizes and counts are numbers; choices are words, whose value is only an index. */
+static json_t *param_value(const struct plan_param *param) {
+  uint64_t number;
+  if (units_parse_size(param->text, &number) == 0 && number == param->value) return count_value(number);
+  return text_value(param->text);
+}
+
+static json_t *params_value(const struct plan_cell *cell) {
+  json_t *object = json_object();
+  for (unsigned i = 0; i < cell->param_count; i++) {
+    char *name = run_text_encode(cell->params[i].name);
+    if (name != NULL) put(object, name, param_value(&cell->params[i]));
+    free(name);
+  }
+  return object;
+}
+
+static json_t *phases_value(const struct stat_cell *cell) {
+  static const char *const names[RUN_PHASES] = {"open", "run", "sync", "close"};
+  if (cell->n == 0) return NULL;
+  json_t *object = json_object();
+  for (int phase = 0; phase < RUN_PHASES; phase++) put(object, names[phase], known_value(cell->phases_ns[phase]));
+  return object;
+}
+
+static json_t *evidence_value(const struct stat_cell *cell) {
+  if (cell->n == 0) return NULL;
+  json_t *object = json_object();
+  put(object, "resident_before", known_value(cell->resident_before));
+  put(object, "resident_after", known_value(cell->resident_after));
+  put(object, "device_read_bytes", known_value(cell->device_read_bytes));
+  put(object, "device_write_bytes", known_value(cell->device_write_bytes));
+  put(object, "flushes", known_value(cell->flushes));
+  return object;
+}
+
+static json_t *cost_value(const struct stat_cell *cell) {
+  if (cell->n == 0) return NULL;
+  json_t *object = json_object();
+  put(object, "cpu_ns", known_value(cell->cpu_ns));
+  put(object, "minor_faults", known_value(cell->minor_faults));
+  put(object, "major_faults", known_value(cell->major_faults));
+  put(object, "peak_bytes", known_value(cell->peak_bytes));
+  put(object, "allocations", NULL);
+  put(object, "allocated_bytes", NULL);
+  put(object, "setup_ns", known_value(cell->setup_ns));
+  return object;
+}
+
+/* Operations by floor(log2(ns)): percentiles are the reader's to take. */
+static json_t *latency_value(const struct stat_cell *cell) {
+  if (!cell->has_latency) return NULL;
+  json_t *object = json_object(), *counts = json_object();
+  for (unsigned slot = 0; slot < RUN_LATENCY_SLOTS; slot++) {
+    char key[8];
+    snprintf(key, sizeof key, "%u", slot);
+    if (cell->latency[slot] > 0) put(counts, key, count_value(cell->latency[slot]));
+  }
+  put(object, "operations_by_log2", counts);
+  return object;
+}
+
+static json_t *rank_value(const struct stat_cell *cell) {
+  if (!cell->ranked) return NULL;
+  json_t *object = json_object();
+  put(object, "low", json_integer(cell->rank_low));
+  put(object, "high", json_integer(cell->rank_high));
+  return object;
+}
+
+static void put_speed(json_t *object, const struct stat_cell *cell) {
+  put(object, "n", json_integer(cell->n));
+  put(object, "elapsed_ns", interval_value(&cell->elapsed_ns));
+  put(object, "phases_ns", phases_value(cell));
+  put(object, "bytes_per_s", positive_value(cell->bytes_per_s));
+  put(object, "operations_per_s", positive_value(cell->operations_per_s));
+  put(object, "items_per_s", positive_value(cell->items_per_s));
+  put(object, "speed_ratio", interval_value(&cell->speed_ratio));
+  put(object, "rank", rank_value(cell));
+  put(object, "verdict", text_value(stat_verdict_words[cell->verdict]));
+}
+
+static json_t *cell_value(const struct plan *plan, const struct stat_cell *cell) {
+  static const char *const status_words[] = {"ok", "unavailable", "failed"}; /* enum plan_status */
+  json_t *object = json_object();
+  put(object, "id", text_value(cell->plan->id));
+  put(object, "method", text_value(cell->plan->method));
+  put(object, "family", family_value(cell->plan->method));
+  put(object, "params", params_value(cell->plan));
+  put(object, "threads", json_integer(cell->plan->threads));
+  put(object, "place", cell->plan->place < plan->place_count ? text_value(plan->places[cell->plan->place]) : NULL);
+  put(object, "status", json_string(status_words[cell->status]));
+  put(object, "reason", text_value(cell->reason));
+  put(object, "remedy", text_value(cell->plan->remedy));
+  put_speed(object, cell);
+  put(object, "label", text_value(cell->label));
+  put(object, "limit_percent", positive_value(cell->limit_percent));
+  put(object, "evidence", evidence_value(cell));
+  put(object, "cost", cost_value(cell));
+  put(object, "latency_ns", latency_value(cell));
+  return object;
+}
+
+/* ---- groups -------------------------------------------------------------------------------------------------------- */
+
+static json_t *demand_value(const struct plan_demand *demand) {
+  json_t *object = json_object();
+  put(object, "task", json_string(plan_task_words[demand->task]));
+  put(object, "direction", json_string(plan_direction_words[demand->direction]));
+  put(object, "access", json_string(plan_access_words[demand->access]));
+  put(object, "size_bytes", count_value(demand->size_bytes));
+  put(object, "request_bytes", demand->request_bytes ? count_value(demand->request_bytes) : NULL);
+  put(object, "durability", json_string(plan_durability_words[demand->durability]));
+  put(object, "target", demand->direction == WEIR_WRITE ? json_string(plan_target_words[demand->target]) : NULL);
+  put(object, "cache", json_string(plan_cache_words[demand->cache]));
+  put(object, "process", json_string(plan_process_words[demand->process]));
+  put(object, "consumer", json_string(plan_consumer_words[demand->consumer]));
+  put(object, "coverage", positive_value(demand->coverage));
+  return object;
+}
+
+/* Row i, column j: speed of cell j against cell i. Rows and columns are those of `cells`. */
+static json_t *pairs_value(const struct stat_group *group) {
+  json_t *rows = json_array();
+  for (unsigned i = 0; i < group->cell_count; i++) {
+    if (group->cells[i].plan->twin) continue;
+    json_t *row = json_array();
+    for (unsigned j = 0; j < group->cell_count; j++) {
+      if (!group->cells[j].plan->twin) append(row, interval_value(&group->pairs[(size_t)i * group->cell_count + j]));
+    }
+    append(rows, row);
+  }
+  return rows;
+}
+
+static json_t *best_set_value(const struct stat_group *group) {
+  json_t *array = json_array();
+  for (unsigned i = 0; i < group->order_count; i++) {
+    const struct stat_cell *cell = &group->cells[group->order[i]];
+    if (cell->best) append(array, text_value(cell->plan->id));
+  }
+  return array;
+}
+
+static json_t *needed_value(const struct stat_group *group) {
+  json_t *object = json_object();
+  put(object, "best_set", json_integer(group->needed_best));
+  put(object, "baseline", json_integer(group->needed_baseline));
+  put(object, "ranks", json_integer(group->needed_pairs));
+  return object;
+}
+
+static json_t *group_value(const struct plan *plan, const struct stat_group *group) {
+  json_t *object = json_object(), *cells = json_array();
+  const struct stat_cell *baseline = group->baseline >= 0 ? &group->cells[group->baseline] : NULL;
+  put(object, "id", text_value(group->plan->id));
+  put(object, "title", text_value(group->plan->title));
+  put(object, "demand", demand_value(&group->plan->demand));
+  put(object, "dropped", text_value(group->plan->dropped ? group->plan->drop_reason : NULL));
+  put(object, "baseline", baseline ? text_value(baseline->plan->id) : NULL);
+  put(object, "rounds", json_integer(group->rounds));
+  put(object, "rounds_needed", needed_value(group));
+  put(object, "passes", count_value(group->plan->passes));
+  put(object, "best_set", best_set_value(group));
+  put(object, "aa_twin", interval_value(&group->twin));
+  put(object, "margin", known_value(group->margin));
+  put(object, "smallest_callable_ratio", positive_value(group->smallest_callable_ratio));
+  put(object, "noise", positive_value(group->noise));
+  put(object, "pairs", pairs_value(group));
+  for (unsigned i = 0; i < group->cell_count; i++) {
+    if (!group->cells[i].plan->twin) append(cells, cell_value(plan, &group->cells[i]));
+  }
+  put(object, "cells", cells);
+  return object;
+}
+
+/* ---- the document -------------------------------------------------------------------------------------------------- */
+
+static json_t *fact_value(const struct run_fact *fact) {
+  char *end;
+  errno = 0;
+  long long number = strtoll(fact->text, &end, 10);
+  bool whole = fact->number && errno == 0 && end != fact->text && *end == '\0';
+  return whole ? json_integer(number) : text_value(fact->text);
+}
+
+static json_t *environment_value(const struct run *run) {
+  json_t *object = json_object();
+  for (unsigned i = 0; i < run->fact_count; i++) {
+    char *name = run_text_encode(run->facts[i].name);
+    if (name != NULL) put(object, name, fact_value(&run->facts[i]));
+    free(name);
+  }
+  return object;
+}
+
+static json_t *floors_value(const struct run_floors *floors) {
+  json_t *object = json_object();
+  put(object, "harness_ns_per_op", positive_value(floors->harness_ns_per_op));
+  put(object, "harness_latency_ns_per_op", positive_value(floors->harness_latency_ns_per_op));
+  put(object, "clock_read_ns", positive_value(floors->clock_read_ns));
+  put(object, "clock_step_ns", positive_value(floors->clock_step_ns));
+  put(object, "syscall_ns", positive_value(floors->syscall_ns));
+  put(object, "page_fault_ns", positive_value(floors->page_fault_ns));
+  put(object, "huge_page_fault_ns", positive_value(floors->huge_page_fault_ns));
+  put(object, "memcpy_bytes_per_s", positive_value(floors->memcpy_bytes_per_s));
+  put(object, "scan_bytes_per_s", positive_value(floors->scan_bytes_per_s));
+  return object;
+}
+
+static json_t *warnings_value(const struct run *run) {
+  json_t *array = json_array();
+  for (unsigned i = 0; i < run->warning_count; i++) {
+    json_t *object = json_object();
+    put(object, "id", text_value(run->warnings[i].id));
+    put(object, "text", text_value(run->warnings[i].text));
+    put(object, "remedy", text_value(run->warnings[i].remedy));
+    append(array, object);
+  }
+  return array;
+}
+
+static json_t *arguments_value(const struct run *run) {
+  json_t *array = json_array();
+  for (unsigned i = 0; i < run->argument_count; i++) {
+    json_t *argument = text_value(run->arguments[i]);
+    append(array, argument ? argument : json_string(""));
+  }
+  return array;
+}
+
+static void write_json(const struct summary *summary, const struct report_options *options, FILE *out) {
+  const struct run *run = summary->run;
+  json_t *document = json_object(), *groups = json_array();
+  char seed[24];
+  snprintf(seed, sizeof seed, "0x%016llx", (unsigned long long)run->plan.seed);
+  put(document, "schema", json_integer(SUMMARY_SCHEMA));
+  put(document, "weir", text_value(run_fact_text(run, "weir.version")));
+  put(document, "seed", json_string(seed));
+  put(document, "argv", arguments_value(run));
+  put(document, "interrupted", json_boolean(run->interrupted));
+  put(document, "rank_by", json_string(plan_rank_words[run->plan.rank_by]));
+  put(document, "environment", environment_value(run));
+  put(document, "floors", floors_value(&run->floors));
+  for (unsigned i = 0; i < summary->group_count; i++) append(groups, group_value(&run->plan, &summary->groups[i]));
+  put(document, "groups", groups);
+  put(document, "warnings", warnings_value(run));
+  /* 15 digits are as many as every double keeps, and 0.03 stays 0.03 */
+  if (document != NULL && json_dumpf(document, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0) putc('\n', out);
+  json_decref(document);
+}
+
+const struct report report_json = {"json", ".json", "the summary as one JSON document", write_json};

@@ -1,0 +1,366 @@
+/* test_report.c - reports of runs that went badly: cut short, all refused, odd names, damaged files. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "base/random.h"
+#include "report/display.h"
+#include "report/report.h"
+
+/* ---- a run and its reports ----------------------------------------------------------------------------------------- */
+
+static void read_golden(struct run *run) {
+  char problem[160];
+  FILE *in = fopen(GOLDEN_FILE, "rb");
+  assert_non_null(in);
+  if (run_read(in, NULL, run, problem, sizeof problem) != 0) fail_msg("%s", problem);
+  fclose(in);
+}
+
+static char *report_text(const struct run *run, const char *name, unsigned width, bool color) {
+  const struct report_options options = {.color = color, .width = width};
+  struct summary summary;
+  char *text = NULL;
+  size_t length;
+  FILE *out = open_memstream(&text, &length);
+  assert_non_null(out);
+  assert_int_equal(stat_summarize(run, &summary), 0);
+  report_by_name(name)->write(&summary, &options, out);
+  assert_int_equal(fclose(out), 0);
+  stat_release(&summary);
+  return text;
+}
+
+/* No line is wider than the page but for words that cannot be broken; nothing moves the cursor. */
+static void check_table(const char *text, unsigned width, bool strict) {
+  while (*text != '\0') {
+    size_t length = strcspn(text, "\n");
+    char *line = strndup(text, length);
+    assert_non_null(line);
+    for (size_t i = 0; i < length; i++) {
+      if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f) fail_msg("control character in: %s", line);
+    }
+    if (strict && display_width(line) > width) fail_msg("%zu columns: %s", display_width(line), line);
+    if (length > 0 && line[length - 1] == ' ') fail_msg("trailing space in: %s", line);
+    assert_null(strstr(line, "nan"));
+    assert_null(strstr(line, "inf "));
+    free(line);
+    text += length + (text[length] == '\n');
+  }
+}
+
+/* A valid document whose matrix fits its cells. */
+static json_t *check_json(const char *text) {
+  json_error_t error;
+  json_t *document = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+  size_t index;
+  json_t *group;
+  if (document == NULL) fail_msg("line %d: %s", error.line, error.text);
+  json_array_foreach(json_object_get(document, "groups"), index, group) {
+    size_t cells = json_array_size(json_object_get(group, "cells"));
+    json_t *pairs = json_object_get(group, "pairs");
+    assert_int_equal(json_array_size(pairs), cells);
+    for (size_t i = 0; i < cells; i++) assert_int_equal(json_array_size(json_array_get(pairs, i)), cells);
+  }
+  return document;
+}
+
+static void check_reports(const struct run *run) {
+  for (unsigned width = 80; width <= 200; width += 20) {
+    char *table = report_text(run, "table", width, false);
+    check_table(table, width, true);
+    free(table);
+  }
+  char *text = report_text(run, "json", 0, false);
+  json_decref(check_json(text));
+  free(text);
+}
+
+static void keep_rounds(struct run *run, int32_t last) {
+  size_t kept = 0;
+  for (size_t i = 0; i < run->sample_count; i++) {
+    if (run->samples[i].round <= last) run->samples[kept++] = run->samples[i];
+  }
+  run->sample_count = kept;
+}
+
+static void contains(const struct run *run, const char *expected) {
+  char *table = report_text(run, "table", 1000, false);
+  if (strstr(table, expected) == NULL) fail_msg("no '%s' in:\n%s", expected, table);
+  free(table);
+}
+
+static void contains_not(const struct run *run, const char *unwanted) {
+  char *table = report_text(run, "table", 1000, false);
+  if (strstr(table, unwanted) != NULL) fail_msg("'%s' in:\n%s", unwanted, table);
+  free(table);
+}
+
+/* ---- tests --------------------------------------------------------------------------------------------------------- */
+
+static void whole_run(void **state) {
+  struct run run;
+  read_golden(&run);
+  check_reports(&run);
+  contains(&run, "★ with 95 % confidence");
+  contains_not(&run, "#twin");
+  run_release(&run);
+}
+
+static void few_rounds_make_no_claim(void **state) {
+  for (int32_t rounds = -2; rounds <= 5; rounds++) {
+    struct run run;
+    read_golden(&run);
+    keep_rounds(&run, rounds);
+    run.interrupted = true;
+    check_reports(&run);
+    contains_not(&run, "★");
+    contains(&run, "interrupted");
+    contains(&run, rounds < 1 ? "No method was measured." : "numbers only");
+    if (rounds < 1) contains(&run, "not measured  fd/pread");
+    run_release(&run);
+  }
+}
+
+static void header_alone(void **state) {
+  struct run run, back;
+  char problem[160], *text = NULL;
+  size_t length;
+  read_golden(&run);
+  FILE *out = open_memstream(&text, &length);
+  run_write_header(&run, out);
+  fclose(out);
+  FILE *in = fmemopen(text, length, "r");
+  assert_int_equal(run_read(in, NULL, &back, problem, sizeof problem), 0);
+  fclose(in);
+  check_reports(&back);
+  contains(&back, "the run file has no last line");
+  free(text);
+  run_release(&back);
+  run_release(&run);
+}
+
+static void set_status(struct run *run, unsigned first, enum plan_status status) {
+  for (unsigned g = 0; g < run->plan.group_count; g++) {
+    for (unsigned c = first; c < run->plan.groups[g].cell_count; c++) {
+      struct plan_cell *cell = &run->plan.groups[g].cells[c];
+      cell->status = status;
+      snprintf(cell->reason, sizeof cell->reason, "because");
+      snprintf(cell->remedy, sizeof cell->remedy, "do it");
+    }
+  }
+}
+
+static void nothing_is_available(void **state) {
+  struct run run;
+  read_golden(&run);
+  keep_rounds(&run, -2);
+  set_status(&run, 0, PLAN_UNAVAILABLE);
+  check_reports(&run);
+  contains(&run, "No method was measured.");
+  contains(&run, "because → do it");
+  run_release(&run);
+}
+
+static void one_method_alone(void **state) {
+  struct run run;
+  read_golden(&run);
+  set_status(&run, 1, PLAN_UNAVAILABLE);
+  check_reports(&run);
+  contains(&run, "nothing to rank");
+  run_release(&run);
+}
+
+static void no_groups_and_no_cells(void **state) {
+  struct run run;
+  read_golden(&run);
+  unsigned groups = run.plan.group_count, cells = run.plan.groups[0].cell_count;
+  run.sample_count = 0;
+  run.plan.groups[0].cell_count = 0;
+  check_reports(&run);
+  run.plan.group_count = 0;
+  check_reports(&run);
+  run.plan.group_count = groups;
+  run.plan.groups[0].cell_count = cells;
+  run_release(&run);
+}
+
+static void odd_names_do_no_harm(void **state) {
+  static const char name[] = "fd/\xff\x1b[2J\xe2\x80\xae\xe6\xbc\xa2\xcc\x81\xee\xbe\x80 [a,b]@/\t\r\n";
+  struct run run;
+  read_golden(&run);
+  struct plan_group *group = &run.plan.groups[0];
+  free(group->cells[0].id);
+  free(group->title);
+  group->cells[0].id = strdup(name);
+  group->title = strdup(name);
+  snprintf(group->cells[0].method, sizeof group->cells[0].method, "%s", name);
+  snprintf(run.warnings[0].text, sizeof run.warnings[0].text, "%s", name);
+  snprintf(group->cells[8].reason, sizeof group->cells[8].reason, "%s", name);
+  run_add_fact(&run, "place.0.device", name);
+  run_add_fact(&run, name, name);
+  check_reports(&run);
+  contains(&run, "fd/\\xff\\x1b[2J\\u202e\xe6\xbc\xa2\xcc\x81\\xee\\xbe\\x80 [a,b]@/\\x09\\x0d\\x0a");
+  char *text = report_text(&run, "json", 0, false);
+  json_t *document = check_json(text);
+  json_t *cells = json_object_get(json_array_get(json_object_get(document, "groups"), 0), "cells");
+  char *id = strdup(json_string_value(json_object_get(json_array_get(cells, 0), "id")));
+  run_text_decode(id);
+  assert_string_equal(id, name);
+  free(id);
+  json_decref(document);
+  free(text);
+  run_release(&run);
+}
+
+static void ranking_by_other_things(void **state) {
+  struct run run;
+  read_golden(&run);
+  run.plan.rank_by = PLAN_RANK_CPU;
+  check_reports(&run);
+  contains(&run, "ranked by CPU time");
+  run.plan.rank_by = PLAN_RANK_MEMORY;
+  check_reports(&run);
+  contains(&run, "ranked by memory");
+  run.plan.rank_by = PLAN_RANK_TRANSFER;
+  check_reports(&run);
+  run_release(&run);
+}
+
+static void writers_show_what_reached_the_device(void **state) {
+  struct run run;
+  read_golden(&run);
+  run.plan.groups[0].demand.direction = WEIR_WRITE;
+  run.plan.groups[0].demand.durability = WEIR_DURABILITY_END;
+  for (size_t i = 0; i < run.sample_count; i++) {
+    run.samples[i].flushes = 2 * (int64_t)run.samples[i].passes;
+    run.samples[i].device_write_bytes = (int64_t)run.samples[i].bytes;
+  }
+  check_reports(&run);
+  contains(&run, "to the device 64 MiB, flushes 2, written 64 MiB");
+  run_release(&run);
+}
+
+static void latency_is_handed_on(void **state) {
+  struct run run;
+  read_golden(&run);
+  for (size_t i = 0; i < run.sample_count; i++) run.samples[i].latency[12] = 7;
+  char *text = report_text(&run, "json", 0, false);
+  json_decref(check_json(text));
+  assert_non_null(strstr(text, "\"operations_by_log2\""));
+  free(text);
+  run_release(&run);
+}
+
+/* Colour comes on top: without its codes the text is the same. */
+static void colour_is_never_alone(void **state) {
+  struct run run;
+  read_golden(&run);
+  char *plain = report_text(&run, "table", 100, false), *color = report_text(&run, "table", 100, true), *end = color;
+  for (const char *at = color; *at != '\0'; at++) {
+    if (*at == '\033') {
+      at = strchr(at, 'm');
+    } else {
+      *end++ = *at;
+    }
+  }
+  *end = '\0';
+  assert_string_equal(color, plain);
+  free(color);
+  free(plain);
+  run_release(&run);
+}
+
+static void damaged_files_reach_no_report(void **state) {
+  struct random_state random = random_start(7, 0);
+  struct run run;
+  size_t length, accepted = 0;
+  char problem[160], *text = NULL;
+  read_golden(&run);
+  keep_rounds(&run, 3);
+  FILE *out = open_memstream(&text, &length);
+  run_write_header(&run, out);
+  run_write_found(&run, out);
+  for (size_t i = 0; i < run.sample_count; i++) run_write_sample(&run, &run.samples[i], out);
+  run_write_trailer(&run, out);
+  fclose(out);
+  char *mutant = malloc(length);
+  for (int turn = 0; turn < 2000; turn++) {
+    struct run back;
+    memcpy(mutant, text, length);
+    for (int change = 0; change < 2; change++) {
+      size_t at = random_below(&random, length);
+      mutant[at] = (char)(mutant[at] >= '0' && mutant[at] <= '9' ? '0' + (int)random_below(&random, 10) : mutant[at] ^ 1);
+    }
+    FILE *in = fmemopen(mutant, length, "r");
+    int code = run_read(in, NULL, &back, problem, sizeof problem);
+    fclose(in);
+    if (code < 0) continue;
+    char *table = report_text(&back, "table", 80, false), *json = report_text(&back, "json", 0, false);
+    check_table(table, 80, false);
+    json_decref(check_json(json));
+    free(table);
+    free(json);
+    run_release(&back);
+    accepted++;
+  }
+  print_message("%zu of 2000 mutants reached a report\n", accepted);
+  assert_true(accepted > 0);
+  free(mutant);
+  free(text);
+  run_release(&run);
+}
+
+static void reports_are_found(void **state) {
+  assert_string_equal(report_by_name("table")->name, "table");
+  assert_null(report_by_name("tabl"));
+  assert_string_equal(report_by_suffix("a/b.json")->name, "json");
+  assert_null(report_by_suffix(".json"));
+  assert_null(report_by_suffix("run.jsonl"));
+}
+
+static void decimals_are_rounded(void **state) {
+  static const struct {
+    double value;
+    unsigned decimals;
+    const char *expected;
+  } cases[] = {
+      {0, 0, "0"},   {-0.04, 1, "0.0"}, {-0.05, 1, "-0.1"},  {1.005, 1, "1.0"},      {9.996, 2, "10.00"},
+      {0.5, 0, "1"}, {1e300, 2, "-"},   {12.5, 3, "12.500"}, {1 / 3.0, 4, "0.3333"},
+  };
+  struct text text = {0};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    text_clear(&text);
+    text_decimal(&text, cases[i].value, cases[i].decimals);
+    assert_string_equal(text_string(&text), cases[i].expected);
+  }
+  text_release(&text);
+  assert_int_equal(display_width("★ \xe6\xbc\xa2\xcc\x81"), 4);
+  assert_int_equal(display_fit("a\xe6\xbc\xa2", 2), 1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(whole_run),
+      cmocka_unit_test(few_rounds_make_no_claim),
+      cmocka_unit_test(header_alone),
+      cmocka_unit_test(nothing_is_available),
+      cmocka_unit_test(one_method_alone),
+      cmocka_unit_test(no_groups_and_no_cells),
+      cmocka_unit_test(odd_names_do_no_harm),
+      cmocka_unit_test(ranking_by_other_things),
+      cmocka_unit_test(writers_show_what_reached_the_device),
+      cmocka_unit_test(latency_is_handed_on),
+      cmocka_unit_test(colour_is_never_alone),
+      cmocka_unit_test(damaged_files_reach_no_report),
+      cmocka_unit_test(reports_are_found),
+      cmocka_unit_test(decimals_are_rounded),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
