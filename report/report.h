@@ -1,7 +1,7 @@
 /*
  * report.h - the last noun: text. A report turns a summary into bytes and computes nothing.
  *
- * Adding a report: one file, one line in list.c, one line in the build.
+ * Adding a report: one file, one line in reports.c, one line in the build.
  */
 #ifndef WEIR_REPORT_H
 #define WEIR_REPORT_H

@@ -1,0 +1,333 @@
+/*
+ * columns.c - the rows of the table report. Columns of less weight go first where the width is small; names that are too
+ * long are broken, never cut.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "report/page.h"
+
+/* ---- columns ------------------------------------------------------------------------------------------------------- */
+
+/* Two decimals, so that a column stays straight; more for what would be nothing but zeros, fewer for the large. */
+static void put_value(struct text *out, double value) {
+  text_decimal(out, value, value < 0.0995 ? 4 : value < 99.995 ? 2 : value < 999.95 ? 1 : 0);
+}
+
+static void put_rank(const struct page *page, const struct stat_cell *cell, struct text *out) {
+  if (!cell->ranked) return;
+  text_format(out, "%u", cell->rank_low);
+  if (cell->rank_high != cell->rank_low) text_format(out, "–%u", cell->rank_high);
+}
+
+static void put_method(const struct page *page, const struct stat_cell *cell, struct text *out) {
+  text_name(out, cell->plan->id);
+}
+
+static void put_rate(const struct page *page, const struct stat_cell *cell, struct text *out) {
+  if (cell->bytes_per_s > 0 && !page_is_floor(cell)) put_value(out, cell->bytes_per_s / page->rate.factor);
+}
+
+static void put_operations(const struct page *page, const struct stat_cell *cell, struct text *out) {
+  const struct plan_demand *demand = &page->group->plan->demand;
+  bool small = demand->request_bytes > 0 && demand->request_bytes <= 65536;
+  if (demand->access != WEIR_RANDOM && !small) return;
+  if (cell->operations_per_s > 0 && !page_is_floor(cell)) put_value(out, cell->operations_per_s / page->operations.factor);
+}
+
+static void put_time(const struct page *page, const struct stat_cell *cell, struct text *out) {
+  char text[UNITS_TEXT_MAX];
+  text_put(out, units_time_text(cell->elapsed_ns.median, text));
+}
+
+static void put_precision(const struct page *page, const struct stat_cell *cell, struct text *out) {
+  const struct stat_interval *elapsed = &cell->elapsed_ns;
+  if (!elapsed->known || page_is_floor(cell)) return;
+  text_decimal(out, (elapsed->high - elapsed->low) / 2 / elapsed->median * 100, 1);
+  text_put(out, "%");
+}
+
+static void put_speed(const struct page *page, const struct stat_cell *cell, struct text *out) {
+  if (cell->speed_ratio.median > 0 && !page_is_floor(cell)) {
+    page_put_ratio(out, cell->speed_ratio.median);
+    text_put(out, "×");
+  }
+}
+
+static void put_interval(const struct page *page, const struct stat_cell *cell, struct text *out) {
+  if (cell->verdict == STAT_BASELINE || !cell->speed_ratio.known || page_is_floor(cell)) return;
+  page_put_ratio(out, cell->speed_ratio.low);
+  text_put(out, " … ");
+  page_put_ratio(out, cell->speed_ratio.high);
+}
+
+static void put_verdict(const struct page *page, const struct stat_cell *cell, struct text *out) {
+  if (page_is_floor(cell)) {
+    text_put(out, "(floor)");
+  } else if (cell->verdict == STAT_BASELINE) {
+    text_put(out, "(base)");
+  } else {
+    text_put(out, stat_verdict_words[cell->verdict]);
+  }
+}
+
+static void put_cpu(const struct page *page, const struct stat_cell *cell, struct text *out) {
+  char text[UNITS_TEXT_MAX];
+  double bytes = page_pass_bytes(cell);
+  if (bytes > 0 && cell->cpu_ns >= 0) text_put(out, units_time_text(cell->cpu_ns / bytes * PAGE_GIB, text));
+}
+
+static void put_faults(const struct page *page, const struct stat_cell *cell, struct text *out) {
+  double bytes = page_pass_bytes(cell), faults = cell->minor_faults + cell->major_faults;
+  if (!(bytes > 0) || cell->minor_faults < 0 || cell->major_faults < 0) return;
+  faults = faults / bytes * PAGE_GIB;
+  text_decimal(out, faults < 9999.5 ? faults : faults / 1000, 0);
+  if (faults >= 9999.5) text_put(out, " k");
+}
+
+static void put_peak(const struct page *page, const struct stat_cell *cell, struct text *out) {
+  char text[UNITS_TEXT_MAX];
+  if (cell->peak_bytes > 0) text_put(out, units_size_text(cell->peak_bytes, text));
+}
+
+static void put_limit(const struct page *page, const struct stat_cell *cell, struct text *out) {
+  if (!(cell->limit_percent > 0)) return;
+  text_decimal(out, cell->limit_percent, 0);
+  text_put(out, "%");
+}
+
+/* What the numbers of such a demand are when all went as asked. */
+static bool label_is_expected(const struct plan_demand *demand, const char *label) {
+  if (demand->direction == WEIR_WRITE) {
+    return strcmp(label, demand->durability == WEIR_DURABILITY_NONE ? "not-durable" : "durable") == 0;
+  }
+  if (demand->cache == PLAN_WARM) return strcmp(label, "warm") == 0;
+  return strcmp(label, "cold") == 0 || strcmp(label, "guest-cold") == 0;
+}
+
+static void put_label(const struct page *page, const struct stat_cell *cell, struct text *out) {
+  if (!page_is_floor(cell) && !label_is_expected(&page->group->plan->demand, cell->label)) text_name(out, cell->label);
+}
+
+/* `keep`: the column of the lowest number goes first when the width is small; KEEP stays, KEEP_LONG nearly so. */
+#define KEEP 100u
+#define KEEP_LONG 90u
+struct column {
+  const char *title;
+  bool right;
+  unsigned keep;
+  void (*put)(const struct page *page, const struct stat_cell *cell, struct text *out);
+};
+
+enum { COLUMN_RANK, COLUMN_METHOD, COLUMN_RATE, COLUMN_OPERATIONS, COLUMN_TIME };
+static const struct column columns[] = {
+    [COLUMN_RANK] = {"rank", false, KEEP, put_rank},
+    [COLUMN_METHOD] = {"method", false, KEEP, put_method},
+    [COLUMN_RATE] = {NULL, true, KEEP, put_rate},
+    [COLUMN_OPERATIONS] = {NULL, true, KEEP_LONG + 1, put_operations},
+    [COLUMN_TIME] = {"time", true, 10, put_time},
+    {"±95%", true, 50, put_precision},
+    {"speed", true, KEEP, put_speed},
+    {"95% interval", true, KEEP_LONG, put_interval},
+    {"verdict", false, KEEP, put_verdict},
+    {"cpu/GiB", true, 40, put_cpu},
+    {"faults/GiB", true, 30, put_faults},
+    {"peak", true, 5, put_peak},
+    {"limit", true, 35, put_limit},
+    {"label", false, KEEP, put_label},
+};
+enum { COLUMNS = sizeof columns / sizeof columns[0] };
+
+/* What the cells are ranked by stays on the page, and so does their time when there is no rate. */
+static unsigned column_weight(const struct page *page, size_t column) {
+  if (column == COLUMN_TIME && !page->has_rate) return KEEP;
+  enum plan_rank rank_by = page->summary->run->plan.rank_by;
+  if (columns[column].put == put_cpu && rank_by == PLAN_RANK_CPU) return KEEP;
+  if (columns[column].put == put_peak && rank_by == PLAN_RANK_MEMORY) return KEEP;
+  return columns[column].keep;
+}
+
+static const char *column_title(const struct page *page, size_t column) {
+  if (column == COLUMN_RATE) return page->rate.name;
+  if (column == COLUMN_OPERATIONS) return page->operations.name;
+  return columns[column].title;
+}
+
+/* ---- layout -------------------------------------------------------------------------------------------------------- */
+
+/* The measured rows; text[row * COLUMNS + column]. */
+struct layout {
+  unsigned row_count;
+  const struct stat_cell **rows;
+  struct text *text;
+  size_t widths[COLUMNS]; /* 0: not shown */
+};
+
+static void layout_release(struct layout *layout) {
+  for (size_t i = 0; layout->text != NULL && i < (size_t)layout->row_count * COLUMNS; i++) text_release(&layout->text[i]);
+  free(layout->text);
+  free(layout->rows);
+}
+
+static void measure_column(const struct page *page, struct layout *layout, size_t column) {
+  size_t widest = 0;
+  for (unsigned row = 0; row < layout->row_count; row++) {
+    struct text *text = &layout->text[row * (size_t)COLUMNS + column];
+    columns[column].put(page, layout->rows[row], text);
+    size_t width = display_width(text_string(text));
+    if (width > widest) widest = width;
+  }
+  size_t title = display_width(column_title(page, column));
+  layout->widths[column] = widest == 0 ? 0 : widest > title ? widest : title;
+}
+
+static size_t layout_width(const struct layout *layout) {
+  size_t width = PAGE_INDENT, shown = 0;
+  for (size_t column = 0; column < COLUMNS; column++) {
+    width += layout->widths[column];
+    shown += layout->widths[column] > 0;
+  }
+  return shown ? width + (shown - 1) * PAGE_GAP : width;
+}
+
+/* The shown column of the least weight, or COLUMNS when all must stay. */
+static size_t lightest_column(const struct page *page, const struct layout *layout) {
+  size_t lightest = COLUMNS;
+  for (size_t column = 0; column < COLUMNS; column++) {
+    if (layout->widths[column] == 0 || column_weight(page, column) >= KEEP) continue;
+    if (lightest == COLUMNS || column_weight(page, column) < column_weight(page, lightest)) lightest = column;
+  }
+  return lightest;
+}
+
+static void drop_columns(const struct page *page, struct layout *layout, unsigned below) {
+  while (layout_width(layout) > page->width) {
+    size_t column = lightest_column(page, layout);
+    if (column == COLUMNS || column_weight(page, column) >= below) return;
+    layout->widths[column] = 0;
+  }
+}
+
+/*
+ * Names may take two fifths of the width before columns of little weight go. Then names give way, then all columns that
+ * may. Names get what is left over.
+ */
+#define NAME_LEAST 24u
+static void fit_width(const struct page *page, struct layout *layout) {
+  size_t *name = &layout->widths[COLUMN_METHOD], whole = *name, most = page->width * 2 / 5;
+  if (*name > most) *name = most;
+  drop_columns(page, layout, KEEP_LONG);
+  size_t width = layout_width(layout), over = width > page->width ? width - page->width : 0;
+  if (over > 0) *name = *name > NAME_LEAST + over ? *name - over : *name < NAME_LEAST ? *name : NAME_LEAST;
+  drop_columns(page, layout, KEEP);
+  width = layout_width(layout);
+  if (width < page->width) *name += page->width - width;
+  if (*name > whole) *name = whole;
+}
+
+static bool layout_make(const struct page *page, struct layout *layout) {
+  const struct stat_group *group = page->group;
+  *layout = (struct layout){0};
+  layout->rows = calloc(group->order_count + (size_t)1, sizeof *layout->rows);
+  if (layout->rows == NULL) return false;
+  for (unsigned i = 0; i < group->order_count; i++) {
+    const struct stat_cell *cell = &group->cells[group->order[i]];
+    if (page_is_measured(cell)) layout->rows[layout->row_count++] = cell;
+  }
+  layout->text = calloc((size_t)layout->row_count * COLUMNS + 1, sizeof *layout->text);
+  if (layout->text == NULL) return false;
+  for (size_t column = 0; column < COLUMNS; column++) measure_column(page, layout, column);
+  fit_width(page, layout);
+  return true;
+}
+
+/* ---- rows ---------------------------------------------------------------------------------------------------------- */
+
+/* Bytes of `name` that go on this line: all, or up to the last mark at which a name may be broken. */
+static size_t name_piece(const char *name, size_t columns_left) {
+  size_t fit = display_fit(name, columns_left), end = fit;
+  if (name[fit] == '\0') return fit;
+  while (end > 0 && strchr(",[@/ ", name[end - 1]) == NULL) end--;
+  if (end == 0) end = fit;
+  return end ? end : strlen(name);
+}
+
+/* Prints one field, and the gap before it: what comes after the last field is never padding. */
+struct cursor {
+  size_t at, want;
+};
+
+static void put_field(const struct page *page, struct cursor *cursor, const char *text, size_t length, bool right,
+                      size_t width) {
+  char *piece = strndup(text, length);
+  if (piece == NULL) return;
+  size_t columns_used = display_width(piece), pad = right && columns_used < width ? width - columns_used : 0;
+  if (length > 0) {
+    size_t start = cursor->want + pad;
+    display_fill(page->out, start > cursor->at ? start - cursor->at : 0);
+    fputs(piece, page->out);
+    cursor->at = start + columns_used;
+  }
+  cursor->want += width + PAGE_GAP;
+  free(piece);
+}
+
+static void print_titles(const struct page *page, const struct layout *layout) {
+  struct cursor cursor = {0, PAGE_INDENT};
+  page_style_on(page, STYLE_DIM);
+  for (size_t column = 0; column < COLUMNS; column++) {
+    if (layout->widths[column] == 0) continue;
+    const char *title = column_title(page, column);
+    put_field(page, &cursor, title, strlen(title), columns[column].right, layout->widths[column]);
+  }
+  page_style_off(page, STYLE_DIM);
+  putc('\n', page->out);
+}
+
+/* The rest of a name that did not fit, below its beginning. */
+static void print_name_rest(const struct page *page, const struct layout *layout, const char *rest) {
+  size_t rank = layout->widths[COLUMN_RANK], width = layout->widths[COLUMN_METHOD];
+  while (*rest != '\0') {
+    size_t indent = PAGE_INDENT + (rank ? rank + PAGE_GAP : 0), length = name_piece(rest, width);
+    display_fill(page->out, indent);
+    fprintf(page->out, "%.*s\n", (int)length, rest);
+    rest += length;
+  }
+}
+
+static void print_row(const struct page *page, const struct layout *layout, unsigned row) {
+  const struct stat_cell *cell = layout->rows[row];
+  enum style style = cell->best ? STYLE_BOLD : STYLE_PLAIN;
+  struct cursor cursor = {0, PAGE_INDENT};
+  const char *rest = "";
+  page_style_on(page, style);
+  if (cell->best) {
+    fputs("★", page->out);
+    cursor.at = 1;
+  }
+  for (size_t column = 0; column < COLUMNS; column++) {
+    if (layout->widths[column] == 0) continue;
+    const char *text = text_string(&layout->text[row * (size_t)COLUMNS + column]);
+    size_t length = strlen(text);
+    if (column == COLUMN_METHOD) {
+      length = name_piece(text, layout->widths[column]);
+      rest = text + length;
+    }
+    if (length == 0 && columns[column].right) text = "–", length = strlen(text);
+    put_field(page, &cursor, text, length, columns[column].right, layout->widths[column]);
+  }
+  putc('\n', page->out);
+  print_name_rest(page, layout, rest);
+  page_style_off(page, style);
+}
+
+void page_rows(const struct page *page) {
+  struct layout layout;
+  if (layout_make(page, &layout) && layout.row_count > 0) {
+    putc('\n', page->out);
+    print_titles(page, &layout);
+    for (unsigned row = 0; row < layout.row_count; row++) print_row(page, &layout, row);
+  }
+  layout_release(&layout);
+}

@@ -1,0 +1,40 @@
+/* page.c - the small things that every part of the table report needs: styles, units, text that is not broken. */
+#include "report/page.h"
+
+void page_style_on(const struct page *page, enum style style) {
+  static const char *const codes[] = {"", "\033[1m", "\033[2m"};
+  if (page->color) fputs(codes[style], page->out);
+}
+
+void page_style_off(const struct page *page, enum style style) {
+  if (page->color && style != STYLE_PLAIN) fputs("\033[0m", page->out);
+}
+
+bool page_is_floor(const struct stat_cell *cell) { return cell->plan->capabilities & WEIR_CAP_FLOOR; }
+bool page_is_measured(const struct stat_cell *cell) { return cell->status == PLAN_OK && cell->n > 0; }
+
+double page_pass_bytes(const struct stat_cell *cell) {
+  if (page_is_floor(cell) || !(cell->bytes_per_s > 0)) return 0;
+  return cell->bytes_per_s * cell->elapsed_ns.median / 1e9;
+}
+
+void page_put_ratio(struct text *out, double ratio) {
+  text_decimal(out, ratio, ratio < 0.0995 ? 3 : ratio < 9.995 ? 2 : ratio < 99.95 ? 1 : 0);
+}
+
+void page_glue(struct text *out, size_t from) {
+  for (size_t i = from; i < out->length; i++) {
+    if (out->data[i] == ' ') out->data[i] = DISPLAY_GLUE[0];
+  }
+}
+
+void page_put_glued(struct text *out, const char *name) {
+  size_t from = out->length;
+  text_name(out, name);
+  page_glue(out, from);
+}
+
+void page_sentence(const struct page *page, const char *mark, const char *sentence) {
+  fprintf(page->out, "%s ", mark);
+  display_wrap(page->out, &(struct display_box){page->width, PAGE_INDENT, PAGE_INDENT}, sentence);
+}

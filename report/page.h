@@ -1,0 +1,61 @@
+/*
+ * page.h - what the files of the table report share: the page in the making. Not for other folders.
+ */
+#ifndef WEIR_PAGE_H
+#define WEIR_PAGE_H
+
+#include "report/display.h"
+#include "report/report.h"
+
+#define PAGE_GIB 1073741824.0
+#define PAGE_INDENT 2u /* the star and a space */
+#define PAGE_GAP 2u    /* between fields */
+
+enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM };
+
+/* One group on its way to the page, with the units that suit it. */
+struct page {
+  const struct summary *summary;
+  const struct stat_group *group;
+  FILE *out;
+  bool color;
+  size_t width;
+  bool has_rate;
+  struct {
+    double factor;
+    const char *name;
+  } rate, operations;
+};
+
+/* ---- page.c ---- */
+
+void page_style_on(const struct page *page, enum style style);
+void page_style_off(const struct page *page, enum style style);
+/* One star or space, then the sentence, wrapped. */
+void page_sentence(const struct page *page, const char *mark, const char *sentence);
+bool page_is_floor(const struct stat_cell *cell);
+bool page_is_measured(const struct stat_cell *cell);
+/* Bytes of one pass; 0 when unknown. */
+double page_pass_bytes(const struct stat_cell *cell);
+void page_put_ratio(struct text *out, double ratio);
+/* What was put since `from` stays on one line. */
+void page_glue(struct text *out, size_t from);
+/* A name of any bytes, on one line. */
+void page_put_glued(struct text *out, const char *name);
+
+/* ---- columns.c: the measured cells ---- */
+
+void page_rows(const struct page *page);
+
+/* ---- remarks.c: what stands below the rows ---- */
+
+/* Cells that could not be measured, by reason. */
+void page_absences(const struct page *page);
+/* Who is fastest, or why that is not said. */
+void page_answer(const struct page *page);
+/* What could have been seen. */
+void page_certainty(const struct page *page);
+/* What the numbers rest on. */
+void page_evidence(const struct page *page);
+
+#endif

@@ -1,0 +1,219 @@
+/*
+ * remarks.c - what the table report says in words: what could not be measured, who won, what could have been seen and what
+ * the numbers rest on. It computes nothing.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "report/page.h"
+
+/* ---- what could not be measured ------------------------------------------------------------------------------------ */
+
+static const char *absence_word(const struct stat_cell *cell) {
+  if (cell->status == PLAN_FAILED) return "failed";
+  return cell->status == PLAN_UNAVAILABLE ? "unavailable" : "not measured";
+}
+
+static const char *absence_reason(const struct stat_cell *cell) {
+  if (cell->status == PLAN_OK) return "the run ended before";
+  return cell->reason && cell->reason[0] ? cell->reason : "no reason is known";
+}
+
+static bool same_absence(const struct stat_cell *a, const struct stat_cell *b) {
+  return a->status == b->status && strcmp(absence_reason(a), absence_reason(b)) == 0 &&
+         strcmp(a->plan->remedy, b->plan->remedy) == 0;
+}
+
+/* Cell `i` of the printing order if it is absent, else NULL. */
+static const struct stat_cell *absent_cell(const struct stat_group *group, unsigned i) {
+  const struct stat_cell *cell = &group->cells[group->order[i]];
+  return page_is_measured(cell) ? NULL : cell;
+}
+
+static bool told_before(const struct stat_group *group, unsigned i) {
+  for (unsigned j = 0; j < i; j++) {
+    const struct stat_cell *other = absent_cell(group, j);
+    if (other != NULL && same_absence(other, absent_cell(group, i))) return true;
+  }
+  return false;
+}
+
+/* All cells that are absent for the same reason, in one entry. */
+static void print_absence(const struct page *page, unsigned first) {
+  const struct stat_group *group = page->group;
+  const struct stat_cell *cell = absent_cell(group, first);
+  struct text text = {0};
+  for (unsigned i = first; i < group->order_count; i++) {
+    const struct stat_cell *other = absent_cell(group, i);
+    if (other == NULL || !same_absence(cell, other)) continue;
+    if (text.length > 0) text_put(&text, ", ");
+    page_put_glued(&text, other->plan->id);
+  }
+  text_put(&text, ": ");
+  text_name(&text, absence_reason(cell));
+  if (cell->plan->remedy[0] && cell->status != PLAN_OK) {
+    text_put(&text, " → ");
+    text_name(&text, cell->plan->remedy);
+  }
+  const char *word = absence_word(cell);
+  size_t indent = PAGE_INDENT + strlen("not measured") + PAGE_GAP;
+  enum style style = cell->status == PLAN_FAILED ? STYLE_BOLD : STYLE_DIM;
+  page_style_on(page, style);
+  fprintf(page->out, "  %-14s", word);
+  display_wrap(page->out, &(struct display_box){page->width, indent, indent}, text_string(&text));
+  page_style_off(page, style);
+  text_release(&text);
+}
+
+void page_absences(const struct page *page) {
+  for (unsigned i = 0; i < page->group->order_count; i++) {
+    if (absent_cell(page->group, i) != NULL && !told_before(page->group, i)) print_absence(page, i);
+  }
+}
+/* ---- sentences ----------------------------------------------------------------------------------------------------- */
+
+static void put_percent(struct text *out, double ratio, bool sign) {
+  double percent = (ratio - 1) * 100;
+  if (sign && percent >= 0.05) text_put(out, "+");
+  text_decimal(out, percent, 1);
+}
+
+static const char *winner_words(enum plan_rank rank_by, bool one) {
+  static const char *const several[] = {"the fastest method", "the method with the fastest transfer",
+                                        "the method with the least CPU time", "the method with the least memory"};
+  static const char *const single[] = {"this method is the fastest", "this method has the fastest transfer",
+                                       "this method needs the least CPU time", "this method needs the least memory"};
+  return one ? single[rank_by] : several[rank_by];
+}
+
+static void print_best_set(const struct page *page) {
+  const struct stat_group *group = page->group;
+  enum plan_rank rank_by = page->summary->run->plan.rank_by;
+  struct text text = {0};
+  text_format(&text, "with 95" DISPLAY_GLUE "%% confidence %s", winner_words(rank_by, group->best_count == 1));
+  if (group->best_count > 1) text_format(&text, " is among these %u", group->best_count);
+  text_put(&text, ".");
+  if (group->rounds < group->needed_baseline) text_format(&text, " Verdicts need %u rounds.", group->needed_baseline);
+  if (group->rounds < group->needed_pairs) text_format(&text, " Ranks need %u rounds.", group->needed_pairs);
+  page_sentence(page, "★", text_string(&text));
+  text_release(&text);
+}
+
+static void print_numbers_only(const struct page *page) {
+  const struct stat_group *group = page->group;
+  struct text text = {0};
+  text_format(&text, "%u round%s: numbers only – %u methods need at least %u rounds for a best set and %u for ranks.",
+              group->rounds, group->rounds == 1 ? "" : "s", group->k, group->needed_best, group->needed_pairs);
+  page_sentence(page, " ", text_string(&text));
+  text_release(&text);
+}
+
+void page_answer(const struct page *page) {
+  const struct stat_group *group = page->group;
+  if (group->k == 0) {
+    page_sentence(page, " ", "No method was measured.");
+  } else if (group->k == 1) {
+    page_sentence(page, " ", "Only one method was measured: there is nothing to rank.");
+  } else if (group->claims && group->best_count > 0) {
+    print_best_set(page);
+  } else {
+    print_numbers_only(page);
+  }
+}
+
+static void put_smallest(struct text *text, double ratio) {
+  if (ratio > 1) {
+    text_put(text, "The smallest difference this run could have called is ");
+    put_percent(text, ratio, false);
+    text_put(text, DISPLAY_GLUE "% (");
+    page_put_ratio(text, ratio);
+    text_put(text, "×).");
+  } else {
+    text_put(text, "No difference from the baseline could have been called with so few rounds.");
+  }
+}
+
+static void put_twin(struct text *text, const struct stat_group *group) {
+  if (!(group->twin.median > 0) || group->baseline < 0) return;
+  text_put(text, " Two identical entries of ");
+  page_put_glued(text, group->cells[group->baseline].plan->id);
+  text_put(text, " differed by ");
+  put_percent(text, group->twin.median < 1 ? 2 - group->twin.median : group->twin.median, false);
+  text_put(text, DISPLAY_GLUE "%");
+  if (group->twin.known) {
+    text_put(text, " (");
+    put_percent(text, group->twin.low, true);
+    text_put(text, DISPLAY_GLUE "…" DISPLAY_GLUE);
+    put_percent(text, group->twin.high, true);
+    text_put(text, DISPLAY_GLUE "%)");
+  }
+  text_put(text, ".");
+}
+
+void page_certainty(const struct page *page) {
+  struct text text = {0};
+  if (page->group->k > 1) put_smallest(&text, page->group->smallest_callable_ratio);
+  put_twin(&text, page->group);
+  if (text.length > 0) page_sentence(page, " ", text_string(&text));
+  text_release(&text);
+}
+
+/* ---- evidence ------------------------------------------------------------------------------------------------------ */
+
+/* The first of the best set, else the baseline, else whoever has samples; NULL: nobody. */
+static const struct stat_cell *witness(const struct stat_group *group) {
+  const struct stat_cell *first = NULL;
+  for (unsigned i = 0; i < group->order_count; i++) {
+    const struct stat_cell *cell = &group->cells[group->order[i]];
+    if (!page_is_measured(cell) || page_is_floor(cell)) continue;
+    if (cell->best) return cell;
+    if (first == NULL) first = cell;
+  }
+  return group->baseline >= 0 && page_is_measured(&group->cells[group->baseline]) ? &group->cells[group->baseline] : first;
+}
+
+/* Units and numbers stay on one line. */
+static void put_size(struct text *out, double bytes) {
+  char text[UNITS_TEXT_MAX];
+  if (bytes < 0) {
+    text_put(out, "unknown");
+  } else {
+    page_put_glued(out, units_size_text(bytes, text));
+  }
+}
+
+static void put_share(struct text *out, double share) {
+  if (share < 0) {
+    text_put(out, "unknown");
+    return;
+  }
+  text_decimal(out, share * 100, share > 0 && share < 0.1 ? 1 : 0);
+  text_put(out, DISPLAY_GLUE "%");
+}
+
+void page_evidence(const struct page *page) {
+  const struct stat_cell *cell = witness(page->group);
+  struct text text = {0};
+  if (cell == NULL) return;
+  page_put_glued(&text, cell->plan->id);
+  text_put(&text, " per pass: ");
+  if (cell->label[0]) text_format(&text, "%s, ", cell->label);
+  text_put(&text, "in cache before ");
+  put_share(&text, cell->resident_before);
+  if (page->group->plan->demand.direction == WEIR_READ) {
+    text_put(&text, ", from the device ");
+    put_size(&text, cell->device_read_bytes);
+    text_put(&text, ", delivered ");
+  } else {
+    text_put(&text, ", to the device ");
+    put_size(&text, cell->device_write_bytes);
+    if (cell->flushes >= 0) text_put(&text, ", flushes ");
+    if (cell->flushes >= 0) text_decimal(&text, cell->flushes, cell->flushes < 10 && cell->flushes != floor(cell->flushes));
+    text_put(&text, ", written ");
+  }
+  put_size(&text, page_pass_bytes(cell));
+  fputs("  evidence: ", page->out);
+  display_wrap(page->out, &(struct display_box){page->width, 12, PAGE_INDENT + 2}, text_string(&text));
+  text_release(&text);
+}
