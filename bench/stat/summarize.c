@@ -69,7 +69,6 @@ static enum place place_of(const struct stat_cell *cell) {
   return cell->plan->capabilities & WEIR_CAP_FLOOR ? PLACE_FLOOR : PLACE_UNRANKED;
 }
 
-/* A cell against itself has no differences; its own values are what is wanted here. */
 static double median_value(const struct series *series, unsigned cell) {
   unsigned n = 0;
   for (size_t r = 0; r < series->round_count; r++) {
@@ -145,7 +144,7 @@ static int compare_cells(const struct series *series, struct stat_group *group) 
   return error;
 }
 
-/* The twin of a baseline that took its place is what the A/A pair says: baseline against twin. */
+/* Beside the twin stands what it is there for: how far apart the same method looks. */
 static void show_twin(struct stat_group *group) {
   for (unsigned c = 0; c < group->cell_count; c++) {
     struct stat_cell *cell = &group->cells[c];
