@@ -52,6 +52,8 @@ struct ring_run {
   uint64_t next, count;
   unsigned in_flight, free_count;
   int error;
+  /* Requests fail in any order; told is the one that lies first in the file. */
+  uint64_t error_offset;
   /* the operation whose last bytes do not fill a granule */
   bool rest_waits;
   size_t rest_length;
@@ -179,11 +181,16 @@ static int ring_sync(void *state, const struct weir_job *job) {
 
 /* ---- one request --------------------------------------------------------------------------------------------------- */
 
-static void fail_run(struct ring_run *r, int error) {
-  if (!r->error) r->error = error;
-}
-
 static const char *doing(const struct weir_job *job) { return job->direction == WEIR_READ ? "reading" : "writing"; }
+
+/* Keeps the failure of the request that lies first in the file. */
+static void fail_request(struct ring_run *r, const struct ring_slot *slot, int error) {
+  const uint64_t offset = slot->piece.offset + slot->done;
+  if (r->error && offset >= r->error_offset) return;
+  r->error_offset = offset;
+  r->error = error == -ENODATA ? target_ended(r->job, offset)
+                               : target_failed(r->job, doing(r->job), offset, slot->goal - slot->done, error);
+}
 
 static void release(struct ring_run *r, unsigned number) { r->s->free[r->free_count++] = number; }
 
@@ -206,7 +213,7 @@ static void queue(struct ring_run *r, unsigned number) {
   };
   int error = os_ring_queue(s->ring, &request);
   if (!error) return;
-  fail_run(r, target_failed(r->job, "queueing", request.offset, left, error));
+  fail_request(r, slot, error);
   r->in_flight--;
   release(r, number);
 }
@@ -245,30 +252,26 @@ static void finish(struct ring_run *r, const struct ring_slot *slot) {
 }
 
 /* What a completion says: 0 the request is done, 1 it has to go on, else the error. */
-static int judge(struct ring_run *r, struct ring_slot *slot, int32_t result) {
-  const struct weir_job *job = r->job;
-  const uint64_t offset = slot->piece.offset + slot->done;
+static int judge(const struct ring_run *r, struct ring_slot *slot, int32_t result) {
+  const int end = r->job->direction == WEIR_READ ? -ENODATA : -EIO;
   if ((result == -EAGAIN || result == -EINTR) && slot->retries++ < RETRIES_MAX) return 1;
-  if (result < 0) return target_failed(job, doing(job), offset, slot->goal - slot->done, result);
-  if (result == 0 && job->direction == WEIR_READ) return target_ended(job, offset);
-  if (result == 0) return target_failed(job, doing(job), offset, slot->goal - slot->done, -EIO);
+  if (result < 0) return result;
+  if (result == 0) return end;
   slot->done += (size_t)result;
   if (slot->done >= slot->piece.length || slot->done >= slot->goal) return 0;
-  if (slot->done % r->s->granule == 0) return 1;
-  /* A direct transfer cannot go on from here. */
-  if (job->direction == WEIR_READ) return target_ended(job, slot->piece.offset + slot->done);
-  return target_failed(job, doing(job), slot->piece.offset + slot->done, slot->goal - slot->done, -EIO);
+  return slot->done % r->s->granule == 0 ? 1 : end; /* a direct transfer cannot go on from within a granule */
 }
 
+/* After a failure nothing new is begun, but what is under way goes on: it may be the one that tells where it all ended. */
 static void complete(struct ring_run *r, const struct os_ring_completion *completion) {
   const unsigned number = (unsigned)completion->tag;
   struct ring_slot *slot = &r->s->slots[number];
   const int verdict = judge(r, slot, completion->result);
-  if (verdict == 1 && !r->error) {
+  if (verdict == 1) {
     queue(r, number);
     return;
   }
-  if (verdict < 0) fail_run(r, verdict);
+  if (verdict < 0) fail_request(r, slot, verdict);
   if (verdict == 0) finish(r, slot);
   r->in_flight--;
   release(r, number);
@@ -293,12 +296,12 @@ static void turn(struct ring_run *r, unsigned *idle) {
     *idle = 0;
     return;
   }
-  if (error != -EAGAIN && error != -EBUSY && !r->error) fail_run(r, target_refused(r->job, "submitting", error));
+  if (error != -EAGAIN && error != -EBUSY && !r->error) r->error = target_refused(r->job, "submitting", error);
   if (++*idle < SUBMITS_MAX) {
     os_sleep_ns(1000000);
     return;
   }
-  fail_run(r, target_refused(r->job, "submitting again and again", error));
+  if (!r->error) r->error = target_refused(r->job, "submitting again and again", error);
   r->s->lost = true;
 }
 
@@ -319,10 +322,11 @@ static int ring_run(void *state, const struct weir_job *job, struct weir_flow *f
   unsigned idle = 0;
   for (unsigned i = 0; i < s->depth; i++) release(&r, s->depth - 1 - i);
   if (job->direction == WEIR_WRITE) landing_supply_all(&s->landing, job, flow, r.count);
-  do {
+  for (;;) {
     while (!r.error && r.next < r.count && r.free_count > 0 && !weir_stopped(flow)) start(&r);
-    if (r.in_flight > 0) turn(&r, &idle);
-  } while (r.in_flight > 0 && !s->lost);
+    if (r.in_flight == 0 || s->lost) break;
+    turn(&r, &idle);
+  }
   if (!r.error && r.rest_waits) r.error = write_rest(&r);
   if (r.error) return r.error;
   if (job->direction == WEIR_READ) landing_deliver_rest(&s->landing, job, flow, r.next);
@@ -334,7 +338,9 @@ static int ring_run(void *state, const struct weir_job *job, struct weir_flow *f
 
 static int ring_probe(const struct weir_job *job, struct weir_reason *reason) {
   (void)job;
-  return os_ring_probe(reason->text, sizeof reason->text, reason->remedy, sizeof reason->remedy);
+  int error = os_ring_probe(reason->text, sizeof reason->text, reason->remedy, sizeof reason->remedy);
+  if (!error || reason->remedy[0]) return error;
+  return target_unavailable(reason, error, "a ring cannot be set up here", "use fd/pread or fd/pwrite");
 }
 
 static int ring_probe_direct(const struct weir_job *job, struct weir_reason *reason) {

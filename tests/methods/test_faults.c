@@ -1,0 +1,478 @@
+/*
+ * test_faults.c - what methods do when the world does not play along: short and interrupted calls, errors in the middle,
+ * files that are too short, full disks, refused rings and refused direct I/O.
+ *
+ * Calls beneath os.h are replaced by name. The C library's streams make their own calls; they meet only what the kernel
+ * itself does (files too short, size limits).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#ifdef TEST_HAS_LIBURING
+#include <liburing.h>
+#endif
+
+#include "methods/methods.h"
+#include "os/os.h"
+#include "trial.h"
+
+#define SIZE UINT64_C(99991)
+#define BLOCK UINT64_C(4096)
+
+/* What the replaced calls do. */
+static struct {
+  bool interrupt;      /* every second call says EINTR */
+  size_t unit;         /* counts are cut to multiples of this, below what was asked; 0: not cut */
+  uint64_t bad_offset; /* the transfer at this offset says EIO; 0: none */
+  unsigned calls;
+  uint64_t random;
+} fault;
+
+static void plan_fault(bool interrupt, size_t unit, uint64_t bad_offset) {
+  memset(&fault, 0, sizeof fault);
+  fault.interrupt = interrupt;
+  fault.unit = unit;
+  fault.bad_offset = bad_offset;
+}
+
+static size_t cut(size_t length) {
+  if (fault.unit == 0 || length <= fault.unit) return length;
+  fault.random = fault.random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+  const size_t units = (length - 1) / fault.unit; /* at least one fewer than all */
+  return (1 + (size_t)(fault.random >> 33) % units) * fault.unit;
+}
+
+static bool refuse(uint64_t offset) {
+  if (fault.interrupt && ++fault.calls % 2) {
+    errno = EINTR;
+    return true;
+  }
+  if (fault.bad_offset == 0 || offset != fault.bad_offset) return false;
+  errno = EIO;
+  return true;
+}
+
+static uint64_t position(int fd) { return (uint64_t)lseek(fd, 0, SEEK_CUR); }
+
+static ssize_t bad_pread(int fd, void *data, size_t length, off_t offset) {
+  return refuse((uint64_t)offset) ? -1 : pread(fd, data, cut(length), offset);
+}
+static ssize_t bad_pwrite(int fd, const void *data, size_t length, off_t offset) {
+  return refuse((uint64_t)offset) ? -1 : pwrite(fd, data, cut(length), offset);
+}
+static ssize_t bad_read(int fd, void *data, size_t length) {
+  return refuse(position(fd)) ? -1 : read(fd, data, cut(length));
+}
+static ssize_t bad_write(int fd, const void *data, size_t length) {
+  return refuse(position(fd)) ? -1 : write(fd, data, cut(length));
+}
+
+#ifdef TEST_HAS_LIBURING
+/* Cuts what is about to be submitted; the request at the bad offset gets a descriptor that is none. */
+static int bad_enter(struct io_uring *ring, unsigned wait) {
+  for (unsigned at = ring->sq.sqe_head; at != ring->sq.sqe_tail; at++) {
+    struct io_uring_sqe *request = &ring->sq.sqes[at & ring->sq.ring_mask];
+    request->len = (uint32_t)cut(request->len);
+    if (fault.bad_offset && request->off == fault.bad_offset) request->fd = 1 << 20;
+  }
+  const int result = io_uring_submit_and_wait(ring, wait);
+  unsigned head;
+  struct io_uring_cqe *completion;
+  if (fault.interrupt) {
+    io_uring_for_each_cqe(ring, head, completion) {
+      if (++fault.calls % 3 == 0) completion->res = fault.calls % 2 ? -EAGAIN : -EINTR;
+    }
+  }
+  return result;
+}
+static int dead_enter(struct io_uring *ring, unsigned wait) {
+  (void)ring, (void)wait;
+  return -EBADF;
+}
+#endif
+
+static void replace(const char *name, os_function *by) { assert_non_null(os_override(name, by)); }
+
+static void replace_transfers(bool on) {
+  replace("pread", on ? (os_function *)bad_pread : NULL);
+  replace("pwrite", on ? (os_function *)bad_pwrite : NULL);
+  replace("read", on ? (os_function *)bad_read : NULL);
+  replace("write", on ? (os_function *)bad_write : NULL);
+#ifdef TEST_HAS_LIBURING
+  replace("io_uring_enter", on ? (os_function *)bad_enter : NULL);
+#endif
+}
+
+static void fail_trial(const struct trial *trial, const struct trial_result *result, const char *what) {
+  char name[512];
+  print_error("%s: %s\n  end %d error %d reason '%s' wrong %" PRIu64 " covered %" PRIu64 " operations %" PRIu64 "\n",
+              trial_name(trial, name, sizeof name), what, (int)result->end, result->error, result->reason.text,
+              result->wrong, result->covered, result->operations);
+  fail();
+}
+
+static bool is(const struct trial *trial, const char *family) {
+  return strncmp(trial->method->name, family, strlen(family)) == 0;
+}
+
+static bool is_floor(const struct trial *trial) { return (trial->method->capabilities & WEIR_CAP_FLOOR) != 0; }
+
+/* Runs, and proves that nothing is left open. False when not available here; the reason is printed. */
+static bool run(const struct trial *trial, struct trial_result *result) {
+  const unsigned descriptors = trial_descriptors();
+  trial_run(trial, result);
+  if (trial_descriptors() != descriptors) fail_trial(trial, result, "descriptors leaked");
+  if (result->end != TRIAL_UNAVAILABLE) return true;
+  if (!result->reason.text[0] || !result->reason.remedy[0]) fail_trial(trial, result, "no reason or remedy");
+  return false;
+}
+
+static struct trial usual(const struct weir_method *method, enum weir_direction direction) {
+  struct trial trial = {.method = method,
+                        .direction = direction,
+                        .consumer = WEIR_CONSUMER_VERIFY,
+                        .size = SIZE,
+                        .block = BLOCK,
+                        .target = WEIR_TARGET_TRUNCATE};
+  trial_presets(&trial);
+  return trial;
+}
+
+typedef void visit(struct trial *trial);
+static void visit_all(enum weir_direction direction, visit *each) {
+  for (const struct weir_method *const *at = methods_list; *at; at++) {
+    struct trial trial = usual(*at, direction);
+    if (((*at)->directions & WEIR_BIT(direction)) && !is_floor(&trial)) each(&trial);
+  }
+}
+static void visit_both(visit *each) {
+  visit_all(WEIR_READ, each);
+  visit_all(WEIR_WRITE, each);
+}
+
+static struct trial usual_named(const char *name, enum weir_direction direction) {
+  for (const struct weir_method *const *at = methods_list; *at; at++)
+    if (strcmp((*at)->name, name) == 0) return usual(*at, direction);
+  fail_msg("no method %s", name);
+  return (struct trial){0};
+}
+
+/* ---- transfers that need more than one call ------------------------------------------------------------------------ */
+
+static void check_right(const struct trial *trial) {
+  struct trial_result result;
+  if (!run(trial, &result)) {
+    print_message("SKIPPED %s: %s\n", trial->method->name, result.reason.text);
+    return;
+  }
+  if (result.end != TRIAL_DONE || result.wrong || result.covered != SIZE || result.twice) fail_trial(trial, &result, "data");
+  if (trial->direction == WEIR_WRITE && !trial_file_is_right(SIZE)) fail_trial(trial, &result, "file");
+}
+
+static void go_short(struct trial *trial) {
+  const bool direct = (trial->method->capabilities & WEIR_CAP_DIRECT) != 0;
+  for (unsigned i = 0; i < 3 * 2 * 2; i++) {
+    trial->task = i % 3 == 2 ? WEIR_TASK_WHOLE : WEIR_TASK_BLOCKS;
+    trial->access = i % 3 == 1 ? WEIR_RANDOM : WEIR_SEQUENTIAL;
+    trial->block = i / 3 % 2 ? 65536 : 4096;
+    plan_fault(i / 6 == 1, direct ? 4096 : 1, 0); /* a direct transfer cannot go on in the middle of a granule */
+    check_right(trial);
+  }
+}
+static void short_and_interrupted_calls_go_on(void **unused) {
+  replace_transfers(true);
+  visit_both(go_short);
+  replace_transfers(false);
+}
+
+static void meet_error(struct trial *trial) {
+  if (is(trial, "stdio/") || is(trial, "map/")) return; /* no calls beneath os.h */
+  struct trial_result result;
+  plan_fault(false, 0, 2 * BLOCK);
+  for (int whole = 0; whole < 2; whole++) {
+    trial->task = whole ? WEIR_TASK_WHOLE : WEIR_TASK_BLOCKS;
+    if (!run(trial, &result)) return;
+    const int wanted = is(trial, "ring/") ? -EBADF : -EIO;
+    if (result.end != TRIAL_RUN || result.error != wanted || result.wrong) fail_trial(trial, &result, "no such error");
+    if (!strstr(result.reason.text, "bytes at 8192")) fail_trial(trial, &result, "does not say where");
+  }
+}
+static void an_error_in_the_middle_tells_its_place(void **unused) {
+  replace_transfers(true);
+  visit_both(meet_error);
+  replace_transfers(false);
+}
+
+/* ---- files that end too early, disks that are full ----------------------------------------------------------------- */
+
+static void meet_end(struct trial *trial) {
+  static const uint64_t ends[] = {50000, 49152, 0};
+  struct trial_result result;
+  char text[32];
+  trial->as_it_is = true;
+  for (unsigned i = 0; i < METHODS_COUNT(ends) * 2; i++) {
+    trial->task = i % 2 ? WEIR_TASK_WHOLE : WEIR_TASK_BLOCKS;
+    trial_lay_out(trial);
+    assert_int_equal(truncate(trial_path(), (off_t)ends[i / 2]), 0);
+    if (!run(trial, &result)) return;
+    (void)snprintf(text, sizeof text, "ended at byte %" PRIu64 ";", ends[i / 2]);
+    if (result.end != TRIAL_OPEN && result.end != TRIAL_RUN) fail_trial(trial, &result, "took the end for success");
+    if (result.error != -ENODATA || !strstr(result.reason.text, text)) fail_trial(trial, &result, "does not say where");
+    if (result.wrong || result.covered > ends[i / 2]) fail_trial(trial, &result, "delivered what is not there");
+  }
+}
+static void a_file_that_ends_early_is_a_failure(void **unused) { visit_all(WEIR_READ, meet_end); }
+
+static void limit_file_size(rlim_t bytes) {
+  struct rlimit limit;
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+  limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void meet_limit(struct trial *trial) {
+  struct trial_result result;
+  trial->as_it_is = true;
+  for (int whole = 0; whole < 2; whole++) {
+    trial->task = whole ? WEIR_TASK_WHOLE : WEIR_TASK_BLOCKS;
+    trial_lay_out(trial);
+    limit_file_size(50000);
+    const bool available = run(trial, &result);
+    limit_file_size(RLIM_INFINITY);
+    if (!available) return;
+    if (result.end == TRIAL_DONE || result.error >= 0) fail_trial(trial, &result, "took a cut file for success");
+    if (!result.reason.text[0]) fail_trial(trial, &result, "no reason");
+  }
+}
+static void a_file_that_may_not_grow_is_a_failure(void **unused) {
+  assert_true(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+  visit_all(WEIR_WRITE, meet_limit);
+}
+
+static int allocate_error;
+static int bad_fallocate(int fd, int mode, off_t offset, off_t length) {
+  (void)fd, (void)mode, (void)offset, (void)length;
+  errno = allocate_error;
+  return -1;
+}
+
+static void a_map_gets_its_storage_before_it_is_written(void **unused) {
+  struct trial trial = usual_named("map/write", WEIR_WRITE);
+  struct trial_result result;
+  replace("fallocate", (os_function *)bad_fallocate);
+  allocate_error = EOPNOTSUPP;
+  check_right(&trial);
+  allocate_error = ENOSPC;
+  trial_run(&trial, &result);
+  replace("fallocate", NULL);
+  assert_int_equal(result.end, TRIAL_OPEN);
+  assert_int_equal(result.error, -ENOSPC);
+  assert_non_null(strstr(result.reason.text, "allocating"));
+}
+
+/* ---- flushing and closing ------------------------------------------------------------------------------------------ */
+
+static int bad_flush(int fd) {
+  (void)fd;
+  errno = EIO;
+  return -1;
+}
+static int bad_msync(void *address, size_t length, int flags) {
+  (void)address, (void)length, (void)flags;
+  errno = EIO;
+  return -1;
+}
+
+static void meet_bad_flush(struct trial *trial) {
+  struct trial_result result;
+  trial->durability = WEIR_DURABILITY_END;
+  if (!run(trial, &result)) return;
+  if (result.end != TRIAL_SYNC || result.error != -EIO || !result.reason.text[0]) fail_trial(trial, &result, "end");
+  trial->durability = WEIR_DURABILITY_EACH;
+  if (is(trial, "ring/plain") || is(trial, "ring/fixed")) return; /* each write of a ring flushes by itself */
+  (void)run(trial, &result);
+  if (result.end != TRIAL_RUN || result.error != -EIO || !result.reason.text[0]) fail_trial(trial, &result, "each");
+}
+static void a_failed_flush_is_a_failure(void **unused) {
+  replace("fdatasync", (os_function *)bad_flush);
+  replace("fsync", (os_function *)bad_flush);
+  replace("msync", (os_function *)bad_msync);
+  visit_all(WEIR_WRITE, meet_bad_flush);
+  replace("fdatasync", NULL);
+  replace("fsync", NULL);
+  replace("msync", NULL);
+}
+
+static int bad_close(int fd) {
+  (void)close(fd);
+  errno = EIO;
+  return -1;
+}
+static void meet_bad_close(struct trial *trial) {
+  struct trial_result result;
+  if (is(trial, "stdio/")) return;
+  replace("close", (os_function *)bad_close);
+  const bool available = run(trial, &result);
+  replace("close", NULL);
+  if (available && (result.end != TRIAL_CLOSE || result.error != -EIO || !strstr(result.reason.text, "closing")))
+    fail_trial(trial, &result, "close");
+}
+static void a_failed_close_is_a_failure(void **unused) { visit_all(WEIR_WRITE, meet_bad_close); }
+
+/* ---- what is refused ----------------------------------------------------------------------------------------------- */
+
+static int open_without_direct(const char *path, int flags, mode_t mode) {
+  if (!(flags & 040000)) return open(path, flags, mode); /* O_DIRECT, which POSIX does not name */
+  errno = EINVAL;
+  return -1;
+}
+static ssize_t refuse_pread(int fd, void *data, size_t length, off_t offset) {
+  (void)fd, (void)data, (void)length, (void)offset;
+  errno = EINVAL;
+  return -1;
+}
+static ssize_t refuse_pwrite(int fd, const void *data, size_t length, off_t offset) {
+  return refuse_pread(fd, NULL, length + (data == NULL), offset);
+}
+
+static void expect_unavailable(struct trial *trial) {
+  struct trial_result result;
+  if (!(trial->method->capabilities & WEIR_CAP_DIRECT)) return;
+  for (unsigned target = WEIR_TARGET_OVERWRITE; target <= WEIR_TARGET_PREALLOCATED; target++) {
+    trial->target = (enum weir_target)target;
+    if (run(trial, &result)) fail_trial(trial, &result, "not noticed");
+  }
+}
+static void refused_direct_transfers_have_a_reason(void **unused) {
+  replace("open", (os_function *)open_without_direct);
+  visit_both(expect_unavailable);
+  replace("open", NULL);
+  replace("pread", (os_function *)refuse_pread);
+  replace("pwrite", (os_function *)refuse_pwrite);
+  visit_both(expect_unavailable);
+  replace("pread", NULL);
+  replace("pwrite", NULL);
+}
+
+#ifdef TEST_HAS_LIBURING
+static int ring_error;
+static int refuse_setup(unsigned entries, struct io_uring *ring, struct io_uring_params *params) {
+  (void)entries, (void)ring, (void)params;
+  return ring_error;
+}
+static int refuse_buffers(struct io_uring *ring, const struct iovec *buffers, unsigned count) {
+  (void)ring, (void)buffers, (void)count;
+  return -ENOMEM;
+}
+static int refuse_files(struct io_uring *ring, const int *files, unsigned count) {
+  (void)ring, (void)files, (void)count;
+  return -EMFILE;
+}
+
+static void expect_no_ring(struct trial *trial) {
+  struct trial_result result;
+  if (is(trial, "ring/") && run(trial, &result)) fail_trial(trial, &result, "not noticed");
+}
+static void a_forbidden_ring_has_a_reason(void **unused) {
+  static const int errors[] = {-EPERM, -ENOSYS, -ENOMEM, -EACCES, -EMFILE, -EOPNOTSUPP, -EBUSY};
+  replace("io_uring_setup", (os_function *)refuse_setup);
+  for (size_t i = 0; i < METHODS_COUNT(errors); i++) {
+    ring_error = errors[i];
+    visit_both(expect_no_ring);
+  }
+  replace("io_uring_setup", NULL);
+}
+
+static bool rings_work(void) {
+  char why[192] = "";
+  if (os_ring_probe(why, sizeof why, NULL, 0) == 0) return true;
+  print_message("SKIPPED: %s\n", why);
+  return false;
+}
+
+static void registration_is_needed_only_where_it_is_promised(void **unused) {
+  struct trial fixed = usual_named("ring/fixed", WEIR_READ), direct = usual_named("ring/direct", WEIR_READ);
+  struct trial_result result;
+  if (!rings_work()) skip();
+  replace("io_uring_register_buffers", (os_function *)refuse_buffers);
+  assert_false(run(&fixed, &result));
+  assert_non_null(strstr(result.reason.remedy, "ulimit -l"));
+  check_right(&direct);
+  replace("io_uring_register_buffers", NULL);
+  replace("io_uring_register_files", (os_function *)refuse_files);
+  assert_false(run(&fixed, &result));
+  check_right(&direct);
+  replace("io_uring_register_files", NULL);
+}
+
+static int run_on_dead_ring(void *unused) {
+  struct trial trial = usual_named("ring/plain", WEIR_READ);
+  struct trial_result result;
+  trial.may_leak = true;
+  (void)os_override("io_uring_enter", (os_function *)dead_enter);
+  trial_run(&trial, &result);
+  return result.end == TRIAL_RUN && result.error == -EBADF && result.reason.text[0] && result.covered == 0 ? 0 : 1;
+}
+static void a_ring_that_dies_ends_the_run(void **unused) {
+  os_process child;
+  struct os_exit end;
+  if (!rings_work()) skip();
+  assert_int_equal(os_process_fork(run_on_dead_ring, NULL, &child), 0);
+  assert_int_equal(os_process_wait(child, UINT64_MAX, &end), 0);
+  assert_false(end.crashed);
+  assert_int_equal(end.code, 0);
+}
+#endif
+
+static int begin(void **unused) { return trial_begin(); }
+static int finish(void **unused) {
+  trial_finish();
+  return 0;
+}
+
+/* Also after a test that failed half-way. */
+static int put_back(void **unused) {
+  static const char *const names[] = {"pread", "pwrite",    "read",  "write", "open",
+                                      "close", "fdatasync", "fsync", "msync", "fallocate"};
+  for (size_t i = 0; i < METHODS_COUNT(names); i++) (void)os_override(names[i], NULL);
+#ifdef TEST_HAS_LIBURING
+  static const char *const rings[] = {"io_uring_setup", "io_uring_enter", "io_uring_register_buffers",
+                                      "io_uring_register_files"};
+  for (size_t i = 0; i < METHODS_COUNT(rings); i++) (void)os_override(rings[i], NULL);
+#endif
+  return 0;
+}
+#define TEST(name) cmocka_unit_test_teardown(name, put_back)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(short_and_interrupted_calls_go_on),
+      TEST(an_error_in_the_middle_tells_its_place),
+      TEST(a_file_that_ends_early_is_a_failure),
+      TEST(a_file_that_may_not_grow_is_a_failure),
+      TEST(a_map_gets_its_storage_before_it_is_written),
+      TEST(a_failed_flush_is_a_failure),
+      TEST(a_failed_close_is_a_failure),
+      TEST(refused_direct_transfers_have_a_reason),
+#ifdef TEST_HAS_LIBURING
+      TEST(a_forbidden_ring_has_a_reason),
+      TEST(registration_is_needed_only_where_it_is_promised),
+      TEST(a_ring_that_dies_ends_the_run),
+#endif
+  };
+#ifndef TEST_HAS_LIBURING
+  print_message("SKIPPED: tests of refused rings: built without liburing\n");
+#endif
+  return cmocka_run_group_tests_name("faults", tests, begin, finish);
+}
