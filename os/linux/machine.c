@@ -198,6 +198,14 @@ static bool daemon_pages_out(int64_t daemon, int64_t *age_us) {
   return false;
 }
 
+/* os_list_directory's callback: 1 when this process is a DAMON daemon. */
+static int is_daemon(void *context, const char *name) {
+  char path[300], command[32];
+  if (name[0] < '0' || name[0] > '9') return 0;
+  (void)snprintf(path, sizeof path, "/proc/%s/comm", name);
+  return procfs_text(path, command, sizeof command) > 0 && strncmp(command, "kdamond.", 8) == 0;
+}
+
 static void find_damon(struct os_machine *out) {
   char text[8], words[64];
   int64_t count = procfs_number(DAMON "/nr_kdamonds"), age_us = -1;
@@ -208,6 +216,8 @@ static void find_damon(struct os_machine *out) {
     add_words(out->reclaim, sizeof out->reclaim, words);
   } else if (found) {
     add_words(out->reclaim, sizeof out->reclaim, "DAMON pages out idle memory");
+  } else if (count < 0 && os_list_directory("/proc", is_daemon, NULL) == 1) {
+    add_words(out->reclaim, sizeof out->reclaim, "DAMON runs (only root may see what it does)");
   }
   if (procfs_text("/sys/module/damon_reclaim/parameters/enabled", text, sizeof text) > 0 && text[0] == 'Y') {
     add_words(out->reclaim, sizeof out->reclaim, "DAMON reclaim");
