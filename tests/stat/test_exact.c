@@ -80,7 +80,8 @@ static void critical_wins_are_the_fewest_that_reject(void **state) {
 static void floors_are_those_of_the_table(void **state) {
   (void)state;
   static const unsigned table[][4] = {
-      {1, 0, 0, 0}, {2, 6, 5, 6}, {10, 9, 8, 11}, {20, 10, 9, 13}, {30, 11, 10, 15}, {40, 11, 10, 15},
+      {1, 0, 0, 0},    {2, 6, 5, 6},     {3, 7, 6, 7},     {5, 8, 7, 9},      {10, 9, 8, 11},
+      {20, 10, 9, 13}, {30, 11, 10, 15}, {40, 11, 10, 15}, {100, 12, 11, 18}, {200, 13, 12, 20},
   };
   for (size_t i = 0; i < COUNT_OF(table); i++) {
     assert_int_equal(exact_floor_baseline(table[i][0]), table[i][1]);
