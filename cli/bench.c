@@ -18,10 +18,13 @@ static const struct option_row rows[] = {
     {0},
 };
 
-static int measure(const struct request *request, struct output_list *outputs, struct run *run, struct weir_reason *problem) {
+static int measure(const struct request *request, struct output_list *outputs, struct run *run,
+                   struct weir_reason *problem) {
   struct progress progress = progress_start(request->quiet);
-  struct measure_options options = {.methods = methods_list, .interrupted = command_interrupts(),
-                                    .stream = output_live(outputs), .observer = progress_observer(&progress)};
+  struct measure_options options = {.methods = methods_list,
+                                    .interrupted = command_interrupts(),
+                                    .stream = output_live(outputs),
+                                    .observer = progress_observer(&progress)};
   if (!request->quiet) fprintf(stderr, "seed: 0x%" PRIX64 "\n", run->plan.seed);
   int code = measure_run(run, &options, problem);
   progress_end(&progress);
@@ -40,14 +43,13 @@ static int tell(const struct request *request, const struct output_list *outputs
   return code;
 }
 
-static int measure_and_tell(const struct command *self, const struct request *request, struct output_list *outputs,
-                            struct run *run) {
+static int measure_and_tell(const struct request *request, struct output_list *outputs, struct run *run) {
   struct weir_reason problem = {{0}, {0}};
   int code = os_interrupts_catch(command_interrupts());
   if (code == 0) code = measure(request, outputs, run, &problem);
   if (code == 0 || code == -EINTR) return tell(request, outputs, run);
   const char *text = problem.text[0] ? problem.text : strerror(-code);
-  return command_fail(self, NULL, NULL, "%s%s%s", text, problem.remedy[0] ? "; " : "", problem.remedy);
+  return command_cannot("%s%s%s", text, problem.remedy[0] ? "; " : "", problem.remedy);
 }
 
 static int run_bench(const struct command *self, int argc, char **argv) {
@@ -58,7 +60,7 @@ static int run_bench(const struct command *self, int argc, char **argv) {
   if (parsed != OPTION_GO) return parsed == OPTION_DONE ? EXIT_FINE : EXIT_CANNOT;
   int code = request_plan(self, &request, argc, argv, &run);
   if (code == 0) code = output_prepare(self, &request.output, &outputs);
-  if (code == 0) code = measure_and_tell(self, &request, &outputs, &run);
+  if (code == 0) code = measure_and_tell(&request, &outputs, &run);
   output_release(&outputs);
   run_release(&run);
   return code;
@@ -68,12 +70,14 @@ const struct command cmd_bench = {
     .name = "bench",
     .synopsis = "[OPTION]... [FILE]",
     .summary = "measure ways to read and write files side by side",
-    .description = "Measures every way that fits, in random order, round after round, and ranks them with ties. Files are made in\n"
-                   "the current directory and removed. FILE is only read.",
-    .examples = "  weir bench                                  the usual uses, in about a minute\n"
-                "  weir bench --task whole --size 1GiB         one use, all methods\n"
-                "  weir bench -m 'fd/pread[block=64KiB|1MiB]' -m map/view -o run.jsonl data.bin\n"
-                "                                              some methods on a file of yours; keeps every sample\n",
+    .description =
+        "Measures every way that fits, in random order, round after round, and ranks them with ties. Files are made in\n"
+        "the current directory and removed. FILE is only read.",
+    .examples =
+        "  weir bench                                  the usual uses, in about a minute\n"
+        "  weir bench --task whole --size 1GiB         one use, all methods\n"
+        "  weir bench -m 'fd/pread[block=64KiB|1MiB]' -m map/view -o run.jsonl data.bin\n"
+        "                                              some methods on a file of yours; keeps every sample\n",
     .options = rows,
     .run = run_bench,
 };

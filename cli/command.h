@@ -13,10 +13,10 @@ enum { EXIT_FINE = 0, EXIT_BAD_ANSWER = 1, EXIT_CANNOT = 2, EXIT_UNSURE = 3, EXI
 
 struct command {
   const char *name;
-  const char *synopsis;  /* "[OPTION]... [FILE]" */
-  const char *summary;   /* one line, for the list of commands */
+  const char *synopsis; /* "[OPTION]... [FILE]" */
+  const char *summary;  /* one line, for the list of commands */
   const char *description;
-  const char *examples;  /* whole lines, indented */
+  const char *examples; /* whole lines, indented */
   const struct option_row *options;
   /* argv[0] is the command's own name. Returns the exit code. */
   int (*run)(const struct command *self, int argc, char **argv);
@@ -41,5 +41,7 @@ void help_command(const struct command *command);
  */
 int command_fail(const struct command *command, const char *option, const char *hint, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* The same for what is no fault of the command line. */
+int command_cannot(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

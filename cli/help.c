@@ -19,7 +19,8 @@ void help_overview(void) {
 }
 
 void help_command(const struct command *command) {
-  printf("Usage: weir %s %s\n%s\n\nExamples:\n%s", command->name, command->synopsis, command->description, command->examples);
+  printf("Usage: weir %s %s\n%s\n\nExamples:\n%s", command->name, command->synopsis, command->description,
+         command->examples);
   if (!command->options || !command->options->section) printf("\nOptions:\n");
   option_help(command->options);
 }
@@ -36,6 +37,16 @@ int command_fail(const struct command *command, const char *option, const char *
     fprintf(stderr, "weir: see 'weir help %s'\n", command->name);
   else
     fprintf(stderr, "weir: see 'weir help'\n");
+  va_end(arguments);
+  return EXIT_CANNOT;
+}
+
+int command_cannot(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  fprintf(stderr, "weir: ");
+  vfprintf(stderr, format, arguments);
+  fprintf(stderr, "\n");
   va_end(arguments);
   return EXIT_CANNOT;
 }
@@ -59,7 +70,8 @@ const struct command cmd_help = {
     .synopsis = "[COMMAND]",
     .summary = "tell the options of a command",
     .description = "Tells what a command does and its options.",
-    .examples = "  weir help\n"
-                "  weir help bench\n",
+    .examples =
+        "  weir help\n"
+        "  weir help bench\n",
     .run = run_help,
 };

@@ -14,8 +14,13 @@ struct listing_request {
   struct plan_strings places;
 };
 static const struct option_row rows[] = {
-    {.section = "Options", .name = "dir", .letter = 'd', .argument = "DIR", .kind = OPTION_TEXTS,
-     .offset = offsetof(struct listing_request, places), .help = "where methods are tried (.)"},
+    {.section = "Options",
+     .name = "dir",
+     .letter = 'd',
+     .argument = "DIR",
+     .kind = OPTION_TEXTS,
+     .offset = offsetof(struct listing_request, places),
+     .help = "where methods are tried (.)"},
     {0},
 };
 
@@ -62,14 +67,17 @@ static void print_method(const struct plan *plan, const struct weir_method *meth
   printf("  %-16s %s\n", method->name, method->summary);
   if (method->calls) printf("      calls: %s\n", method->calls);
   if (found.tried && !found.works)
-    printf("      unavailable: %s%s%s%s\n", found.reason, found.remedy[0] ? " (" : "", found.remedy, found.remedy[0] ? ")" : "");
+    printf("      unavailable: %s%s%s%s\n", found.reason, found.remedy[0] ? " (" : "", found.remedy,
+           found.remedy[0] ? ")" : "");
   print_params(method);
 }
 
 /* A plan in which every method stands, each with its presets, in every use that it serves. */
 static int plan_all(const struct listing_request *listing, struct plan *out) {
-  struct plan_request request = {.places = listing->places, .task = {2, {WEIR_TASK_BLOCKS, WEIR_TASK_WHOLE}},
-                                 .direction = {2, {WEIR_READ, WEIR_WRITE}}, .size = {1, {UINT64_C(1) << 20}}};
+  struct plan_request request = {.places = listing->places,
+                                 .task = {2, {WEIR_TASK_BLOCKS, WEIR_TASK_WHOLE}},
+                                 .direction = {2, {WEIR_READ, WEIR_WRITE}},
+                                 .size = {1, {UINT64_C(1) << 20}}};
   struct plan_error error;
   const struct plan_strings *names = &request.methods;
   for (unsigned i = 0; methods_list[i] && i < sizeof names->values / sizeof *names->values; i++)
@@ -82,12 +90,12 @@ static void print_methods(const struct run *run) {
   for (unsigned i = 0; methods_list[i]; i++) print_method(&run->plan, methods_list[i]);
 }
 
-static int list_methods(const struct command *self, const struct listing_request *listing) {
+static int list_methods(const struct listing_request *listing) {
   struct run run = {0};
   struct weir_reason problem = {{0}, {0}};
   const struct measure_options options = {.methods = methods_list, .interrupted = command_interrupts()};
   int code = plan_all(listing, &run.plan);
-  if (code < 0) return command_fail(self, NULL, NULL, "the methods cannot be listed: %s", strerror(-code));
+  if (code < 0) return command_cannot("the methods cannot be listed: %s", strerror(-code));
   code = os_interrupts_catch(command_interrupts());
   if (code == 0) code = measure_probe(&run, &options, &problem);
   if (code < 0 && code != -EINTR)
@@ -100,13 +108,14 @@ static int list_methods(const struct command *self, const struct listing_request
 
 /* ---- suites, reports ---- */
 
-static int list_suites(const struct command *self, const struct listing_request *listing) {
+static int list_suites(const struct listing_request *listing) {
   printf("Suites:\n");
-  for (const struct plan_suite *suite = plan_suites; suite->name; suite++) printf("  %-16s %s\n", suite->name, suite->summary);
+  for (const struct plan_suite *suite = plan_suites; suite->name; suite++)
+    printf("  %-16s %s\n", suite->name, suite->summary);
   return EXIT_FINE;
 }
 
-static int list_reports(const struct command *self, const struct listing_request *listing) {
+static int list_reports(const struct listing_request *listing) {
   printf("Reports (name, suffix):\n");
   for (unsigned i = 0; report_list[i]; i++)
     printf("  %-8s %-8s %s\n", report_list[i]->name, report_list[i]->suffix, report_list[i]->summary);
@@ -118,38 +127,41 @@ static int list_reports(const struct command *self, const struct listing_request
 
 static const char *const topics[] = {"methods", "suites", "reports", NULL};
 
-static int list_all(const struct command *self, const struct listing_request *listing) {
-  int code = list_methods(self, listing);
+static int list_all(const struct listing_request *listing) {
+  int code = list_methods(listing);
   printf("\n");
-  list_suites(self, listing);
+  list_suites(listing);
   printf("\n");
-  list_reports(self, listing);
+  list_reports(listing);
   return code;
 }
 
 static int run_list(const struct command *self, int argc, char **argv) {
-  int (*const lists[])(const struct command *, const struct listing_request *) = {list_methods, list_suites, list_reports};
+  int (*const lists[])(const struct listing_request *) = {list_methods, list_suites, list_reports};
   struct listing_request listing = {{0}};
   struct option_operands operands;
   enum option_result parsed = option_parse(self, argc, argv, &listing, &operands);
   if (parsed != OPTION_GO) return parsed == OPTION_DONE ? EXIT_FINE : EXIT_CANNOT;
   if (listing.places.count > 1) return command_fail(self, "--dir", NULL, "one directory at a time");
-  if (operands.count == 0) return list_all(self, &listing);
+  if (operands.count == 0) return list_all(&listing);
   if (operands.count > 1) return command_fail(self, NULL, NULL, "one list at a time");
   int topic = plan_word_index(topics, operands.values[0]);
-  if (topic >= 0) return lists[topic](self, &listing);
+  if (topic >= 0) return lists[topic](&listing);
   const char *hint = plan_nearest(operands.values[0], topics);
-  return command_fail(self, NULL, hint, "unknown list '%s'%s", operands.values[0], hint ? "" : "; there is methods, suites, reports");
+  return command_fail(self, NULL, hint, "unknown list '%s'%s", operands.values[0],
+                      hint ? "" : "; there is methods, suites, reports");
 }
 
 const struct command cmd_list = {
     .name = "list",
     .synopsis = "[OPTION]... [methods|suites|reports]",
     .summary = "list methods, suites and reports",
-    .description = "Lists what is built in. Methods are tried on a small file, to tell which of them work here and why others do not.",
-    .examples = "  weir list\n"
-                "  weir list methods --dir /mnt/data\n"
-                "  weir list suites\n",
+    .description =
+        "Lists what is built in. Methods are tried on a small file, to tell which of them work here and why others do not.",
+    .examples =
+        "  weir list\n"
+        "  weir list methods --dir /mnt/data\n"
+        "  weir list suites\n",
     .options = rows,
     .run = run_list,
 };

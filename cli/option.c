@@ -139,16 +139,28 @@ static int take(const struct parsing *parsing, const char *text) {
   uint64_t count = 0;
   int code = 0;
   switch (parsing->row->kind) {
-    case OPTION_FLAG: *(bool *)(void *)parsing->target = true; return 0;
-    case OPTION_TEXT: *(const char **)(void *)parsing->target = text; return 0;
-    case OPTION_TEXTS: return add_text(parsing, text);
-    case OPTION_WORD: return parse_word(parsing, text, (int *)(void *)parsing->target);
-    case OPTION_WORDS: return parse_list(parsing, text, add_word);
-    case OPTION_SIZES: return parse_list(parsing, text, add_size);
-    case OPTION_COUNTS: return parse_list(parsing, text, add_count);
-    case OPTION_DURATION: return parse_duration(parsing, text);
-    case OPTION_SHARE: return parse_share(parsing, text);
-    case OPTION_SEED: return parse_seed(parsing, text);
+    case OPTION_FLAG:
+      *(bool *)(void *)parsing->target = true;
+      return 0;
+    case OPTION_TEXT:
+      *(const char **)(void *)parsing->target = text;
+      return 0;
+    case OPTION_TEXTS:
+      return add_text(parsing, text);
+    case OPTION_WORD:
+      return parse_word(parsing, text, (int *)(void *)parsing->target);
+    case OPTION_WORDS:
+      return parse_list(parsing, text, add_word);
+    case OPTION_SIZES:
+      return parse_list(parsing, text, add_size);
+    case OPTION_COUNTS:
+      return parse_list(parsing, text, add_count);
+    case OPTION_DURATION:
+      return parse_duration(parsing, text);
+    case OPTION_SHARE:
+      return parse_share(parsing, text);
+    case OPTION_SEED:
+      return parse_seed(parsing, text);
     case OPTION_COUNT:
       code = parse_count(parsing, text, &count);
       if (code == 0) *(unsigned *)(void *)parsing->target = (unsigned)count;
@@ -175,7 +187,8 @@ static void tables_add(struct tables *tables, const struct option_row *row) {
   *entry = (struct option){.name = row->name, .has_arg = row->argument ? required_argument : no_argument};
   entry->val = LONG_BASE + tables->count;
   tables->rows[tables->count++] = row;
-  if (row->letter) snprintf(tables->shorts + used, sizeof tables->shorts - used, "%c%s", row->letter, row->argument ? ":" : "");
+  if (row->letter)
+    snprintf(tables->shorts + used, sizeof tables->shorts - used, "%c%s", row->letter, row->argument ? ":" : "");
 }
 
 static struct tables tables_of(const struct option_row *rows) {
@@ -209,7 +222,8 @@ static int unknown_long(const struct command *command, const struct tables *tabl
 
 static int refused(const struct command *command, const struct tables *tables, int answer, const char *text) {
   const struct option_row *row = find_row(tables, optopt);
-  if (answer == ':' && row) return command_fail(command, NULL, NULL, "option '--%s' needs a value: %s", row->name, row->argument);
+  if (answer == ':' && row)
+    return command_fail(command, NULL, NULL, "option '--%s' needs a value: %s", row->name, row->argument);
   if (row) return command_fail(command, NULL, NULL, "option '--%s' takes no value", row->name);
   if (optopt) return command_fail(command, NULL, NULL, "unknown option '-%c'", optopt);
   return unknown_long(command, tables, text);
@@ -241,8 +255,9 @@ enum option_result option_parse(const struct command *command, int argc, char **
 
 #define HELP_COLUMN 27
 
-static void print_words(const char *const *words) {
-  printf(" (");
+/* After the help, or on a line of their own where that ends with a new line. */
+static void print_words(const char *const *words, const char *help) {
+  printf("%s(", *help && help[strlen(help) - 1] == '\n' ? "" : " ");
   for (int i = 0; words[i]; i++) printf("%s%s", i ? ", " : "", words[i]);
   printf(")");
 }
@@ -260,7 +275,7 @@ static void print_row(const struct option_row *row) {
     line += span;
     if (*line) printf("\n%*s", HELP_COLUMN, (line++, ""));
   }
-  if (row->words) print_words(row->words);
+  if (row->words) print_words(row->words, row->help);
   printf("\n");
 }
 

@@ -12,35 +12,41 @@
 
 struct command;
 
-enum option_kind {     /* what is stored at `offset` */
-  OPTION_FLAG,         /* bool */
-  OPTION_TEXT,         /* const char * */
-  OPTION_TEXTS,        /* struct plan_strings; the option may be repeated */
-  OPTION_WORD,         /* int: index in `words` */
-  OPTION_WORDS,        /* struct plan_words: indices in `words`, separated by commas */
-  OPTION_SIZES,        /* struct plan_sizes, separated by commas */
-  OPTION_COUNT,        /* unsigned, from `low` to `high` */
-  OPTION_COUNTS,       /* struct plan_words, separated by commas, from `low` to `high` */
-  OPTION_DURATION,     /* uint64_t nanoseconds, above 0 */
-  OPTION_SHARE,        /* double, a fraction from 0 to 1 */
-  OPTION_SEED,         /* struct option_seed */
+enum option_kind {                  /* what is stored at `offset` */
+                   OPTION_FLAG,     /* bool */
+                   OPTION_TEXT,     /* const char * */
+                   OPTION_TEXTS,    /* struct plan_strings; the option may be repeated */
+                   OPTION_WORD,     /* int: index in `words` */
+                   OPTION_WORDS,    /* struct plan_words: indices in `words`, separated by commas */
+                   OPTION_SIZES,    /* struct plan_sizes, separated by commas */
+                   OPTION_COUNT,    /* unsigned, from `low` to `high` */
+                   OPTION_COUNTS,   /* struct plan_words, separated by commas, from `low` to `high` */
+                   OPTION_DURATION, /* uint64_t nanoseconds, above 0 */
+                   OPTION_SHARE,    /* double, a fraction from 0 to 1 */
+                   OPTION_SEED,     /* struct option_seed */
 };
 
-struct option_seed { bool said; uint64_t value; };
+struct option_seed {
+  bool said;
+  uint64_t value;
+};
 
 struct option_row {
-  const char *section;      /* starts a section of the help; NULL: same as the row before */
+  const char *section; /* starts a section of the help; NULL: same as the row before */
   const char *name;
-  char letter;              /* or 0 */
-  const char *argument;     /* NULL: takes none */
+  char letter;          /* or 0 */
+  const char *argument; /* NULL: takes none */
   enum option_kind kind;
   size_t offset;
   const char *const *words;
   uint64_t low, high;
-  const char *help;         /* the words are added by the help itself */
+  const char *help; /* the words are added by the help itself */
 };
 
-struct option_operands { int count; char **values; };
+struct option_operands {
+  int count;
+  char **values;
+};
 
 /* Goes on / all is said (help was printed) / an error was printed. */
 enum option_result { OPTION_GO, OPTION_DONE, OPTION_BAD };

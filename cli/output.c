@@ -45,8 +45,8 @@ static int format_of_file(const struct command *command, const struct output_opt
     find_format(options->format, &output->report);
     return 0;
   }
-  return command_fail(command, "--output", NULL, "'%s' does not tell the format; end it in .jsonl, .json or .txt, or say --format",
-                      output->name);
+  return command_fail(command, "--output", NULL,
+                      "'%s' does not tell the format; end it in .jsonl, .json or .txt, or say --format", output->name);
 }
 
 /* ---- where it goes ---- */
@@ -87,15 +87,15 @@ static int follow_links(char *path, size_t size) {
   return code == 1 ? -ELOOP : code;
 }
 
-static int bad_output(const struct command *command, const struct output *output, const char *why) {
-  return command_fail(command, "--output", NULL, "'%s' cannot be written: %s", output->name, why);
+static int bad_output(const struct output *output, const char *why) {
+  return command_cannot("'%s' cannot be written: %s", output->name, why);
 }
 
 static FILE *open_temporary(const char *path, char *name, size_t size) {
   uint64_t number = random_mix(os_wall_ns() ^ (uint64_t)os_process_id() << 40);
   for (int i = 0; i < 100; i++, number = random_mix(number)) {
-    int needed = snprintf(name, size, "%.*s.weir-%06llx", (int)directory_length(path), path,
-                          (unsigned long long)(number & 0xffffff));
+    int needed =
+        snprintf(name, size, "%.*s.weir-%06llx", (int)directory_length(path), path, (unsigned long long)(number & 0xffffff));
     if (needed < 0 || (size_t)needed >= size) {
       errno = ENAMETOOLONG;
       return NULL;
@@ -107,29 +107,29 @@ static FILE *open_temporary(const char *path, char *name, size_t size) {
 }
 
 /* A run can take long: better to learn now that its directory takes no files. */
-static int try_directory(const struct command *command, const struct output *output) {
+static int try_directory(const struct output *output) {
   char name[sizeof output->path + 16];
   FILE *file = open_temporary(output->path, name, sizeof name);
-  if (!file) return bad_output(command, output, strerror(errno));
+  if (!file) return bad_output(output, strerror(errno));
   fclose(file);
   os_remove(name);
   return 0;
 }
 
-static int place_of_file(const struct command *command, struct output *output) {
+static int place_of_file(struct output *output) {
   struct os_stat stat;
-  if (strlen(output->name) >= sizeof output->path) return bad_output(command, output, "the name is too long");
+  if (strlen(output->name) >= sizeof output->path) return bad_output(output, "the name is too long");
   snprintf(output->path, sizeof output->path, "%s", output->name);
   int code = follow_links(output->path, sizeof output->path);
-  if (code < 0) return bad_output(command, output, strerror(-code));
+  if (code < 0) return bad_output(output, strerror(-code));
   code = os_stat_path(output->path, &stat);
-  if (code == -ENOENT) return try_directory(command, output);
-  if (code < 0) return bad_output(command, output, strerror(-code));
+  if (code == -ENOENT) return try_directory(output);
+  if (code < 0) return bad_output(output, strerror(-code));
   output->straight = stat.kind == OS_CHARACTER_DEVICE || stat.kind == OS_FIFO || strncmp(output->path, "/proc/", 6) == 0 ||
                      strncmp(output->path, "/dev/fd/", 8) == 0;
   if (output->straight) return 0;
-  if (stat.kind != OS_REGULAR) return bad_output(command, output, os_kind_name(stat.kind));
-  return try_directory(command, output);
+  if (stat.kind != OS_REGULAR) return bad_output(output, "it is no regular file");
+  return try_directory(output);
 }
 
 static int prepare_standard(const struct command *command, const struct output_options *options, bool dash,
@@ -141,24 +141,30 @@ static int prepare_standard(const struct command *command, const struct output_o
   return unknown_format(command, format);
 }
 
+static bool is_standard(const char *name) {
+  const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", NULL};
+  return plan_word_index(names, name) >= 0;
+}
+
 int output_prepare(const struct command *command, const struct output_options *options, struct output_list *out) {
   const struct plan_strings *files = &options->files;
   bool dash = false;
   *out = (struct output_list){.color = terminal_wants_color(stdout, options->color), .width = terminal_width(stdout)};
   out->outputs = calloc(files->count + 1u, sizeof *out->outputs);
-  if (!out->outputs) return command_fail(command, NULL, NULL, "out of memory");
+  if (!out->outputs) return command_cannot("out of memory");
   for (unsigned i = 0; i < files->count; i++) {
-    bool standard = strcmp(files->values[i], "-") == 0;
-    if (standard && dash) return command_fail(command, "--output", NULL, "'-' is given twice; only one document goes there");
+    bool standard = is_standard(files->values[i]);
+    if (standard && dash)
+      return command_fail(command, "--output", NULL, "standard output is given twice; only one document goes there");
     dash = dash || standard;
   }
   int code = prepare_standard(command, options, dash, out);
   for (unsigned i = 0; i < files->count && code == 0; i++) {
-    if (strcmp(files->values[i], "-") == 0) continue;
+    if (is_standard(files->values[i])) continue;
     struct output *output = &out->outputs[out->count++];
     output->name = files->values[i];
     code = format_of_file(command, options, output);
-    if (code == 0) code = place_of_file(command, output);
+    if (code == 0) code = place_of_file(output);
   }
   return code;
 }
@@ -195,7 +201,7 @@ static void write_document(const struct output_list *list, const struct output *
 }
 
 static int print_failure(const char *name, int code) {
-  fprintf(stderr, "weir: %s: %s\n", name, strerror(code ? code : EIO));
+  fprintf(stderr, "weir: %s: %s\n", name, code ? strerror(code) : "a write failed");
   return EXIT_CANNOT;
 }
 
@@ -239,8 +245,30 @@ static int write_whole(const struct output_list *list, const struct output *outp
 int output_finish(int code) {
   bool failed = ferror(stdout) != 0;
   errno = 0;
-  if (fflush(stdout) != 0 || failed) return print_failure("standard output", errno);
-  return code;
+  if (fflush(stdout) == 0 && !failed) return code;
+  /* With that code something was printed already, most likely just this. */
+  return code == EXIT_CANNOT ? code : print_failure("standard output", errno);
+}
+
+/* One write of the whole document, so that the reason for a failure is not lost among many. */
+static int write_standard(const struct output_list *list, const struct output *output, const struct summary *summary) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *memory = open_memstream(&text, &size);
+  if (!memory) return print_failure(output->name, errno);
+  write_document(list, output, summary, memory);
+  bool failed = ferror(memory) != 0;
+  failed = fclose(memory) != 0 || failed;
+  errno = failed ? ENOMEM : 0;
+  if (!failed) failed = fwrite(text, 1, size, stdout) != size || fflush(stdout) != 0;
+  int code = errno;
+  free(text);
+  return failed ? print_failure(output->name, code) : 0;
+}
+
+static int write_named(const struct output_list *list, const struct output *output, const struct summary *summary) {
+  int code = output->straight ? write_straight(list, output, summary) : write_whole(list, output, summary);
+  return code < 0 ? print_failure(output->name, -code) : 0;
 }
 
 int output_write(const struct output_list *list, const struct summary *summary) {
@@ -248,14 +276,13 @@ int output_write(const struct output_list *list, const struct summary *summary) 
   for (unsigned i = 0; i < list->count; i++) {
     const struct output *output = &list->outputs[i];
     int code = 0;
-    errno = 0;
-    if (output->standard) {
-      /* What goes wrong there is seen once, by output_finish at the program's end. */
-      if (!list->live) write_document(list, output, summary, stdout);
-      continue;
-    }
-    code = output->straight ? write_straight(list, output, summary) : write_whole(list, output, summary);
-    if (code < 0) worst = print_failure(output->name, -code);
+    if (!output->standard)
+      code = write_named(list, output, summary);
+    else if (!list->live)
+      code = write_standard(list, output, summary);
+    else if (ferror(stdout))
+      code = print_failure(output->name, 0);
+    if (code) worst = code;
   }
   return worst;
 }

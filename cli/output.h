@@ -13,25 +13,35 @@ struct output_options {
   const char *format;
   int color; /* enum terminal_color */
 };
-#define OUTPUT_ROWS(type, member)                                                                                             \
-  {.section = "Results", .name = "output", .letter = 'o', .argument = "FILE", .kind = OPTION_TEXTS,                           \
-   .offset = offsetof(type, member.files),                                                                                    \
-   .help = "write the results there too, by suffix: .jsonl (run file),\n.json, .txt; '-' is standard output; may be repeated"}, \
-  {.name = "format", .argument = "NAME", .kind = OPTION_TEXT, .offset = offsetof(type, member.format),                        \
-   .help = "format on standard output: table, json, jsonl"},                                                                  \
-  {.name = "color", .argument = "WHEN", .kind = OPTION_WORD, .offset = offsetof(type, member.color),                          \
-   .words = terminal_color_words, .help = "colours on standard output"}
+#define OUTPUT_ROWS(type, member)                                                                                           \
+  {.section = "Results",                                                                                                    \
+   .name = "output",                                                                                                        \
+   .letter = 'o',                                                                                                           \
+   .argument = "FILE",                                                                                                      \
+   .kind = OPTION_TEXTS,                                                                                                    \
+   .offset = offsetof(type, member.files),                                                                                  \
+   .help =                                                                                                                  \
+       "write the results there too, by suffix: .jsonl (run file),\n.json, .txt; '-' is standard output; may be repeated"}, \
+      {.name = "format",                                                                                                    \
+       .argument = "NAME",                                                                                                  \
+       .kind = OPTION_TEXT,                                                                                                 \
+       .offset = offsetof(type, member.format),                                                                             \
+       .help = "format on standard output: table, json, jsonl"},                                                            \
+  {                                                                                                                         \
+    .name = "color", .argument = "WHEN", .kind = OPTION_WORD, .offset = offsetof(type, member.color),                       \
+    .words = terminal_color_words, .help = "colours on standard output"                                                     \
+  }
 
 struct output {
-  const char *name;              /* as the user wrote it */
-  const struct report *report;   /* NULL: the run file */
-  bool standard;                 /* standard output */
-  bool straight;                 /* a device or FIFO: no temporary file, no rename */
-  char path[1024];               /* links followed */
+  const char *name;            /* as the user wrote it */
+  const struct report *report; /* NULL: the run file */
+  bool standard;               /* standard output */
+  bool straight;               /* a device or FIFO: no temporary file, no rename */
+  char path[1024];             /* links followed */
 };
 struct output_list {
   unsigned count;
-  bool live;                     /* standard output gets the run file while it is made */
+  bool live; /* standard output gets the run file while it is made */
   bool color;
   unsigned width;
   struct output *outputs;

@@ -45,8 +45,8 @@ static uint64_t largest_file(const struct plan *plan) {
 static void print_place(const struct plan *plan, const char *path) {
   char size[UNITS_TEXT_MAX], space[UNITS_TEXT_MAX];
   struct os_place place;
-  printf("files: of up to %s in a directory '.weir-...' in '%s', removed at the end", units_size_text((double)largest_file(plan), size),
-         path);
+  printf("files: of up to %s in a directory '.weir-...' in '%s', removed at the end",
+         units_size_text((double)largest_file(plan), size), path);
   if (os_place(path, &place) == 0)
     printf("; %s%s, %s free", place.file_system, place.ram_backed ? " (in memory)" : "",
            units_size_text((double)place.free_bytes, space));
@@ -64,19 +64,20 @@ static void print_plan(const struct plan *plan) {
     printf("files: '%s', only read\n", plan->file);
   else
     for (unsigned i = 0; i < plan->place_count; i++) print_place(plan, plan->places[i]);
-  printf("cells: %u that can be measured here, in %u group%s\n", cells, plan->group_count, plan->group_count == 1 ? "" : "s");
+  printf("cells: %u that can be measured here, in %u group%s\n", cells, plan->group_count,
+         plan->group_count == 1 ? "" : "s");
   if (plan->rounds) printf("rounds: %u\n", plan->rounds);
   printf("time: %s; if that is too short, files get smaller or whole groups are left out\n",
          units_duration_text(plan->time_ns, time));
 }
 
-static int probe_and_print(const struct command *self, struct run *run) {
+static int probe_and_print(struct run *run) {
   struct weir_reason problem = {{0}, {0}};
   const struct measure_options options = {.methods = methods_list, .interrupted = command_interrupts()};
   int code = os_interrupts_catch(command_interrupts());
   if (code == 0) code = measure_probe(run, &options, &problem);
   if (code == -EINTR) return EXIT_INTERRUPTED;
-  if (code < 0) return command_fail(self, NULL, NULL, "%s", problem.text[0] ? problem.text : strerror(-code));
+  if (code < 0) return command_cannot("%s", problem.text[0] ? problem.text : strerror(-code));
   print_plan(&run->plan);
   return EXIT_FINE;
 }
@@ -87,7 +88,7 @@ static int run_plan(const struct command *self, int argc, char **argv) {
   enum option_result parsed = request_parse(self, argc, argv, &request);
   if (parsed != OPTION_GO) return parsed == OPTION_DONE ? EXIT_FINE : EXIT_CANNOT;
   int code = request_plan(self, &request, argc, argv, &run);
-  if (code == 0) code = probe_and_print(self, &run);
+  if (code == 0) code = probe_and_print(&run);
   run_release(&run);
   return code;
 }
@@ -96,11 +97,13 @@ const struct command cmd_plan = {
     .name = "plan",
     .synopsis = "[OPTION]... [FILE]",
     .summary = "show what bench would measure",
-    .description = "Shows the groups and cells that 'weir bench' with the same options would measure, which of them work here, and\n"
-                   "what files they need. Measures nothing and leaves no file.",
-    .examples = "  weir plan\n"
-                "  weir plan --task whole --cache warm,cold\n"
-                "  weir plan -m 'ring/*' --access random\n",
+    .description =
+        "Shows the groups and cells that 'weir bench' with the same options would measure, which of them work here, and\n"
+        "what files they need. Measures nothing and leaves no file.",
+    .examples =
+        "  weir plan\n"
+        "  weir plan --task whole --cache warm,cold\n"
+        "  weir plan -m 'ring/*' --access random\n",
     .options = rows,
     .run = run_plan,
 };

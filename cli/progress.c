@@ -14,7 +14,9 @@
 #define DRAW_NS UINT64_C(100000000)
 #define PLAIN_NS UINT64_C(30000000000)
 
-struct progress progress_start(bool quiet) { return (struct progress){.quiet = quiet, .terminal = terminal_is(stderr)}; }
+struct progress progress_start(bool quiet) {
+  return (struct progress){.quiet = quiet, .terminal = terminal_is(stderr)};
+}
 
 static void append(char *out, size_t size, const char *mark, const char *text) {
   size_t used = strlen(out);
@@ -23,14 +25,18 @@ static void append(char *out, size_t size, const char *mark, const char *text) {
 
 static const char *phase_of(const struct measure_event *event, char out[48]) {
   switch (event->kind) {
-    case MEASURE_LAYOUT: return "writing files";
-    case MEASURE_FLOORS: return "measuring the machine";
-    case MEASURE_PILOT: return "trying methods";
+    case MEASURE_LAYOUT:
+      return "writing files";
+    case MEASURE_FLOORS:
+      return "measuring the machine";
+    case MEASURE_PILOT:
+      return "trying methods";
     case MEASURE_SAMPLE:
       if (event->round == 0) return "burn-in round";
       snprintf(out, 48, "round %u/%u", event->round, event->rounds);
       return out;
-    default: return "";
+    default:
+      return "";
   }
 }
 

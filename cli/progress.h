@@ -6,9 +6,9 @@
 
 struct progress {
   bool quiet, terminal;
-  bool drawn;            /* a line stands on the terminal */
-  uint64_t shown_ns;     /* when the last line was shown */
-  unsigned tenths;       /* of the samples, at the last plain line */
+  bool drawn;        /* a line stands on the terminal */
+  uint64_t shown_ns; /* when the last line was shown */
+  unsigned tenths;   /* of the samples, at the last plain line */
   enum measure_event_kind kind;
 };
 

@@ -10,30 +10,40 @@
 
 struct report_request {
   struct output_options output;
-  int rank_by;    /* -1: as measured */
-  double margin;  /* -1: as measured */
+  int rank_by;   /* -1: as measured */
+  double margin; /* -1: as measured */
   bool strict;
 };
 
 static const struct option_row rows[] = {
     OUTPUT_ROWS(struct report_request, output),
-    {.section = "Reading it otherwise", .name = "rank-by", .argument = "WHAT", .kind = OPTION_WORD,
-     .offset = offsetof(struct report_request, rank_by), .words = plan_rank_words, .help = "what is ranked"},
-    {.name = "margin", .argument = "SHARE", .kind = OPTION_SHARE, .offset = offsetof(struct report_request, margin),
+    {.section = "Reading it otherwise",
+     .name = "rank-by",
+     .argument = "WHAT",
+     .kind = OPTION_WORD,
+     .offset = offsetof(struct report_request, rank_by),
+     .words = plan_rank_words,
+     .help = "what is ranked"},
+    {.name = "margin",
+     .argument = "SHARE",
+     .kind = OPTION_SHARE,
+     .offset = offsetof(struct report_request, margin),
      .help = "smaller differences do not matter"},
-    {.name = "strict", .kind = OPTION_FLAG, .offset = offsetof(struct report_request, strict),
+    {.name = "strict",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(struct report_request, strict),
      .help = "exit 3 when the answer is not clear"},
     {0},
 };
 
-static int read_run(const struct command *self, const char *path, struct run *run) {
+static int read_run(const char *path, struct run *run) {
   char problem[256] = "";
   bool standard = strcmp(path, "-") == 0;
   FILE *in = standard ? stdin : fopen(path, "r");
-  if (!in) return command_fail(self, NULL, NULL, "'%s': %s", path, strerror(errno));
+  if (!in) return command_cannot("'%s': %s", path, strerror(errno));
   int code = run_read(in, methods_list, run, problem, sizeof problem);
   if (!standard) fclose(in);
-  if (code < 0) return command_fail(self, NULL, NULL, "'%s': %s", path, problem[0] ? problem : strerror(-code));
+  if (code < 0) return command_cannot("'%s': %s", path, problem[0] ? problem : strerror(-code));
   return 0;
 }
 
@@ -57,9 +67,11 @@ static int run_report(const struct command *self, int argc, char **argv) {
   enum option_result parsed = option_parse(self, argc, argv, &request, &operands);
   if (parsed != OPTION_GO) return parsed == OPTION_DONE ? EXIT_FINE : EXIT_CANNOT;
   if (operands.count != 1)
-    return command_fail(self, NULL, NULL, operands.count ? "one run file at a time" : "no run file named; write one with 'weir bench -o run.jsonl'");
+    return command_fail(
+        self, NULL, NULL,
+        operands.count ? "one run file at a time" : "no run file named; write one with 'weir bench -o run.jsonl'");
   int code = output_prepare(self, &request.output, &outputs);
-  if (code == 0) code = read_run(self, operands.values[0], &run);
+  if (code == 0) code = read_run(operands.values[0], &run);
   if (code == 0) code = tell(&request, &outputs, &run);
   output_release(&outputs);
   run_release(&run);
@@ -71,9 +83,10 @@ const struct command cmd_report = {
     .synopsis = "[OPTION]... RUN.jsonl",
     .summary = "show the results of a run file again",
     .description = "Reads a run file that 'weir bench -o run.jsonl' wrote ('-' is standard input) and reports it.",
-    .examples = "  weir report run.jsonl\n"
-                "  weir report run.jsonl -o run.json\n"
-                "  weir report run.jsonl --rank-by cpu --margin 5%\n",
+    .examples =
+        "  weir report run.jsonl\n"
+        "  weir report run.jsonl -o run.json\n"
+        "  weir report run.jsonl --rank-by cpu --margin 5%\n",
     .options = rows,
     .run = run_report,
 };

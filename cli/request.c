@@ -18,57 +18,64 @@
 
 /* ---- the user's file ---- */
 
-static int refuse_file(const struct command *command, const char *path, const char *why) {
-  return command_fail(command, NULL, NULL, "'%s': %s", path, why);
-}
+static int refuse_file(const char *path, int code) { return command_cannot("'%s': %s", path, strerror(-code)); }
 
 /* Files that the kernel makes up say 0 and give data all the same; their size is not known before they are read. */
-static int check_told_size(const struct command *command, const char *path) {
+static int check_told_size(const char *path) {
   os_file file;
   char byte;
   int code = os_open(path, OS_READ | OS_NO_WAIT, &file);
-  if (code < 0) return refuse_file(command, path, strerror(-code));
+  if (code < 0) return refuse_file(path, code);
   int64_t count = os_read(file, &byte, 1);
   os_close(file);
-  return count > 0 ? refuse_file(command, path, "its size is not told by the system; copy it to a file first") : 0;
+  if (count < 0) return refuse_file(path, (int)count);
+  return count ? command_cannot("'%s' has a size that the system does not tell; copy it to a file first", path) : 0;
 }
 
 static const char *misfit_of_kind(enum os_kind kind) {
   switch (kind) {
-    case OS_REGULAR: return NULL;
-    case OS_DIRECTORY: return "is a directory; name a file, or make files there with --dir";
-    case OS_FIFO: return "is a FIFO; only regular files are measured";
-    case OS_SOCKET: return "is a socket; only regular files are measured";
-    case OS_CHARACTER_DEVICE: return "is a character device; only regular files are measured";
-    case OS_BLOCK_DEVICE: return "is a block device; these are not measured yet";
-    default: return "is no regular file";
+    case OS_REGULAR:
+      return NULL;
+    case OS_DIRECTORY:
+      return "is a directory; name a file, or make files there with --dir";
+    case OS_FIFO:
+      return "is a FIFO; only regular files are measured";
+    case OS_SOCKET:
+      return "is a socket; only regular files are measured";
+    case OS_CHARACTER_DEVICE:
+      return "is a character device; only regular files are measured";
+    case OS_BLOCK_DEVICE:
+      return "is a block device; these are not measured yet";
+    default:
+      return "is no regular file";
   }
 }
 
-static int check_readable(const struct command *command, const char *path) {
+static int check_readable(const char *path) {
   os_file file;
   int code = os_open(path, OS_READ | OS_NO_WAIT, &file);
-  if (code < 0) return refuse_file(command, path, strerror(-code));
+  if (code < 0) return refuse_file(path, code);
   os_close(file);
   return 0;
 }
 
-static int look_at_file(const struct command *command, const char *path, struct plan_request *request) {
+static int look_at_file(const char *path, struct plan_request *request) {
   struct os_stat stat;
   int code = os_stat_path(path, &stat);
-  if (code < 0) return refuse_file(command, path, strerror(-code));
+  if (code < 0) return refuse_file(path, code);
   const char *misfit = misfit_of_kind(stat.kind);
-  if (misfit) return refuse_file(command, path, misfit);
+  if (misfit) return command_cannot("'%s' %s", path, misfit);
   request->file = path;
   request->file_bytes = stat.size;
-  return stat.size ? check_readable(command, path) : check_told_size(command, path);
+  return stat.size ? check_readable(path) : check_told_size(path);
 }
 
 static int look_at_operands(const struct command *command, const struct option_operands *operands,
                             struct plan_request *request) {
   if (operands->count == 0) return 0;
-  if (operands->count > 1) return command_fail(command, NULL, NULL, "one FILE at a time; '%s' is one too many", operands->values[1]);
-  return look_at_file(command, operands->values[0], request);
+  if (operands->count > 1)
+    return command_fail(command, NULL, NULL, "one FILE at a time; '%s' is one too many", operands->values[1]);
+  return look_at_file(operands->values[0], request);
 }
 
 /* ---- directories ---- */
@@ -77,7 +84,8 @@ static int look_at_place(const struct command *command, const char *path) {
   struct os_stat stat;
   int code = os_stat_path(path, &stat);
   if (code < 0) return command_fail(command, "--dir", NULL, "'%s': %s", path, strerror(-code));
-  if (stat.kind != OS_DIRECTORY) return command_fail(command, "--dir", NULL, "'%s' is a %s, no directory", path, os_kind_name(stat.kind));
+  if (stat.kind != OS_DIRECTORY)
+    return command_fail(command, "--dir", NULL, "'%s' is a %s, no directory", path, os_kind_name(stat.kind));
   if (access(path, W_OK | X_OK) < 0) return command_fail(command, "--dir", NULL, "'%s': %s", path, strerror(errno));
   return 0;
 }
@@ -125,7 +133,7 @@ int request_plan(const struct command *command, const struct request *request, i
   struct plan_error error;
   int code = keep_arguments(argc, argv, run);
   if (code == 0) code = plan_make(&request->plan, methods_list, &run->plan, &error);
-  if (code == -ENOMEM) return command_fail(command, NULL, NULL, "out of memory");
+  if (code == -ENOMEM) return command_cannot("out of memory");
   if (code < 0) return command_fail(command, error.option, error.hint[0] ? error.hint : NULL, "%s", error.text);
   return 0;
 }

@@ -15,57 +15,102 @@ struct request {
 };
 
 #define REQUEST_AT(member) offsetof(struct request, member)
-#define REQUEST_WORDS_ROW(word, text)                                                                 \
-  {.name = #word, .argument = "WORDS", .kind = OPTION_WORDS, .offset = REQUEST_AT(plan.word),         \
-   .words = plan_##word##_words, .help = text}
+#define REQUEST_WORDS_ROW(word, text)                                                          \
+  {                                                                                            \
+    .name = #word, .argument = "WORDS", .kind = OPTION_WORDS, .offset = REQUEST_AT(plan.word), \
+    .words = plan_##word##_words, .help = text                                                 \
+  }
 
 /* What to measure. */
-#define REQUEST_DEMAND_ROWS                                                                                              \
-  {.section = "What to measure (lists are separated by commas; every combination is a group)", .name = "suite",          \
-   .argument = "NAME", .kind = OPTION_TEXT, .offset = REQUEST_AT(plan.suite),                                            \
+#define REQUEST_DEMAND_ROWS                                                                                                \
+  {.section = "What to measure (lists are separated by commas; every combination is a group)",                             \
+   .name = "suite",                                                                                                        \
+   .argument = "NAME",                                                                                                     \
+   .kind = OPTION_TEXT,                                                                                                    \
+   .offset = REQUEST_AT(plan.suite),                                                                                       \
    .help = "take groups from a suite; the words below select among them\n(default, when no word below is said: default)"}, \
-  REQUEST_WORDS_ROW(task, "what is done"),                                                                               \
-  REQUEST_WORDS_ROW(direction, "reading or writing"),                                                                    \
-  REQUEST_WORDS_ROW(access, "in which order"),                                                                           \
-  {.name = "size", .argument = "SIZES", .kind = OPTION_SIZES, .offset = REQUEST_AT(plan.size),                           \
-   .help = "size of the file (128MiB); of FILE: its first so many bytes"},                                               \
-  {.name = "request", .argument = "SIZES", .kind = OPTION_SIZES, .offset = REQUEST_AT(plan.request),                     \
-   .help = "fix the request size; else it is the method's choice\n(random access: 4KiB)"},                               \
-  REQUEST_WORDS_ROW(durability, "when written data are on stable storage:\nnever waited for, at the end, after each write\n"), \
-  REQUEST_WORDS_ROW(target, "what is written to:\n"),                                                                    \
-  REQUEST_WORDS_ROW(cache, "state of the page cache"),                                                                   \
-  {.name = "flush", .argument = "HOW", .kind = OPTION_WORD, .offset = REQUEST_AT(plan.flush), .words = plan_flush_words, \
-   .help = "how cold is made"},                                                                                          \
-  REQUEST_WORDS_ROW(consumer, "what is done with the bytes"),                                                            \
-  REQUEST_WORDS_ROW(process, "where a sample runs"),                                                                     \
-  {.name = "coverage", .argument = "SHARE", .kind = OPTION_SHARE, .offset = REQUEST_AT(plan.coverage),                   \
-   .help = "random access: share of the blocks in one pass (100%)"}
+      REQUEST_WORDS_ROW(task, "what is done"), REQUEST_WORDS_ROW(direction, "reading or writing"),                         \
+      REQUEST_WORDS_ROW(access, "in which order"),                                                                         \
+      {.name = "size",                                                                                                     \
+       .argument = "SIZES",                                                                                                \
+       .kind = OPTION_SIZES,                                                                                               \
+       .offset = REQUEST_AT(plan.size),                                                                                    \
+       .help = "size of the file (128MiB); of FILE: its first so many bytes"},                                             \
+      {.name = "request",                                                                                                  \
+       .argument = "SIZES",                                                                                                \
+       .kind = OPTION_SIZES,                                                                                               \
+       .offset = REQUEST_AT(plan.request),                                                                                 \
+       .help = "fix the request size; else it is the method's choice\n(random access: 4KiB)"},                             \
+      REQUEST_WORDS_ROW(durability, "when writers wait for stable storage"),                                               \
+      REQUEST_WORDS_ROW(target, "the file before it is written\n"), REQUEST_WORDS_ROW(cache, "state of the page cache"),   \
+      {.name = "flush",                                                                                                    \
+       .argument = "HOW",                                                                                                  \
+       .kind = OPTION_WORD,                                                                                                \
+       .offset = REQUEST_AT(plan.flush),                                                                                   \
+       .words = plan_flush_words,                                                                                          \
+       .help = "how cold is made"},                                                                                        \
+      REQUEST_WORDS_ROW(consumer, "what is done with the bytes"), REQUEST_WORDS_ROW(process, "where a sample runs"), {     \
+    .name = "coverage", .argument = "SHARE", .kind = OPTION_SHARE, .offset = REQUEST_AT(plan.coverage),                    \
+    .help = "random access: share of the blocks in one pass (100%)"                                                        \
+  }
 
 /* Who competes, and where. */
-#define REQUEST_CONTENDER_ROWS                                                                                              \
-  {.section = "Contenders", .name = "method", .letter = 'm', .argument = "SPEC", .kind = OPTION_TEXTS,                      \
-   .offset = REQUEST_AT(plan.methods),                                                                                      \
-   .help = "'family/variant[parameter=value|value,...]', * and ? in the\nname; may be repeated (default: all that fit)"},   \
-  {.name = "threads", .argument = "COUNTS", .kind = OPTION_COUNTS, .offset = REQUEST_AT(plan.threads), .low = 1, .high = 256, \
-   .help = "instances that share the work (1)"},                                                                            \
-  {.name = "baseline", .argument = "SPEC", .kind = OPTION_TEXT, .offset = REQUEST_AT(plan.baseline),                        \
-   .help = "what the others are compared with"},                                                                            \
-  {.name = "dir", .letter = 'd', .argument = "DIR", .kind = OPTION_TEXTS, .offset = REQUEST_AT(plan.places),                \
-   .help = "where files are made and removed (.); several compare places"}
+#define REQUEST_CONTENDER_ROWS                                                                                            \
+  {.section = "Contenders",                                                                                               \
+   .name = "method",                                                                                                      \
+   .letter = 'm',                                                                                                         \
+   .argument = "SPEC",                                                                                                    \
+   .kind = OPTION_TEXTS,                                                                                                  \
+   .offset = REQUEST_AT(plan.methods),                                                                                    \
+   .help = "'family/variant[parameter=value|value,...]', * and ? in the\nname; may be repeated (default: all that fit)"}, \
+      {.name = "threads",                                                                                                 \
+       .argument = "COUNTS",                                                                                              \
+       .kind = OPTION_COUNTS,                                                                                             \
+       .offset = REQUEST_AT(plan.threads),                                                                                \
+       .low = 1,                                                                                                          \
+       .high = 256,                                                                                                       \
+       .help = "instances that share the work (1)"},                                                                      \
+      {.name = "baseline",                                                                                                \
+       .argument = "SPEC",                                                                                                \
+       .kind = OPTION_TEXT,                                                                                               \
+       .offset = REQUEST_AT(plan.baseline),                                                                               \
+       .help = "what the others are compared with"},                                                                      \
+  {                                                                                                                       \
+    .name = "dir", .letter = 'd', .argument = "DIR", .kind = OPTION_TEXTS, .offset = REQUEST_AT(plan.places),             \
+    .help = "where files are made and removed (.); several compare places"                                                \
+  }
 
 /* How long, how sure. */
-#define REQUEST_EFFORT_ROWS                                                                                                \
-  {.section = "Effort", .name = "time", .letter = 't', .argument = "TIME", .kind = OPTION_DURATION,                        \
-   .offset = REQUEST_AT(plan.time_ns), .help = "for the whole run (60s)"},                                                 \
-  {.name = "rounds", .argument = "N", .kind = OPTION_COUNT, .offset = REQUEST_AT(plan.rounds), .low = 1, .high = 100000,   \
-   .help = "samples of each cell (as many as the time allows)"},                                                           \
-  {.name = "margin", .argument = "SHARE", .kind = OPTION_SHARE, .offset = REQUEST_AT(plan.margin),                         \
-   .help = "smaller differences do not matter (3%)"},                                                                      \
-  {.name = "rank-by", .argument = "WHAT", .kind = OPTION_WORD, .offset = REQUEST_AT(plan.rank_by), .words = plan_rank_words, \
-   .help = "what is ranked"},                                                                                              \
-  {.name = "latency", .kind = OPTION_FLAG, .offset = REQUEST_AT(plan.latency), .help = "time every operation"},            \
-  {.name = "seed", .argument = "N", .kind = OPTION_SEED, .offset = REQUEST_AT(seed),                                       \
-   .help = "the same seed gives the same orders and data"}
+#define REQUEST_EFFORT_ROWS                                                                                           \
+  {.section = "Effort",                                                                                               \
+   .name = "time",                                                                                                    \
+   .letter = 't',                                                                                                     \
+   .argument = "TIME",                                                                                                \
+   .kind = OPTION_DURATION,                                                                                           \
+   .offset = REQUEST_AT(plan.time_ns),                                                                                \
+   .help = "for the whole run (60s)"},                                                                                \
+      {.name = "rounds",                                                                                              \
+       .argument = "N",                                                                                               \
+       .kind = OPTION_COUNT,                                                                                          \
+       .offset = REQUEST_AT(plan.rounds),                                                                             \
+       .low = 0,                                                                                                      \
+       .high = 100000,                                                                                                \
+       .help = "samples of each cell (0: as many as the time allows)"},                                               \
+      {.name = "margin",                                                                                              \
+       .argument = "SHARE",                                                                                           \
+       .kind = OPTION_SHARE,                                                                                          \
+       .offset = REQUEST_AT(plan.margin),                                                                             \
+       .help = "smaller differences do not matter (3%)"},                                                             \
+      {.name = "rank-by",                                                                                             \
+       .argument = "WHAT",                                                                                            \
+       .kind = OPTION_WORD,                                                                                           \
+       .offset = REQUEST_AT(plan.rank_by),                                                                            \
+       .words = plan_rank_words,                                                                                      \
+       .help = "what is ranked"},                                                                                     \
+      {.name = "latency", .kind = OPTION_FLAG, .offset = REQUEST_AT(plan.latency), .help = "time every operation"}, { \
+    .name = "seed", .argument = "N", .kind = OPTION_SEED, .offset = REQUEST_AT(seed),                                 \
+    .help = "the same seed gives the same orders and data"                                                            \
+  }
 
 /*
  * Reads the command line into *out and checks what can be checked without measuring: the FILE operand and the directories.

@@ -25,8 +25,8 @@
 /* What the user's specs came to, one for each. */
 struct wish {
   struct spec spec;
-  unsigned cells;         /* in all groups */
-  struct plan_error why;  /* why it did not fit, last seen */
+  unsigned cells;        /* in all groups */
+  struct plan_error why; /* why it did not fit, last seen */
 };
 
 struct making {
@@ -36,15 +36,15 @@ struct making {
   struct spec_scope scope;
   unsigned wish_count;
   struct wish *wishes;
-  struct wish *baseline;  /* --baseline, or NULL */
+  struct wish *baseline; /* --baseline, or NULL */
 };
 
 /* A group to be filled: from the suite, or NULL texts. */
 struct draft {
   struct plan_demand demand;
-  const char *name;       /* of the suite's group, or NULL */
-  const char *methods;    /* specs, or "" */
-  const char *baseline;   /* spec, or NULL */
+  const char *name;     /* of the suite's group, or NULL */
+  const char *methods;  /* specs, or "" */
+  const char *baseline; /* spec, or NULL */
   unsigned priority;
   uint64_t smallest_bytes;
 };
@@ -110,7 +110,8 @@ static int find_cell(const struct plan_group *group, const struct spec *spec) {
   return -1;
 }
 
-/* Leads the group with the cell that the spec names, adding it where it is missing. 1, 0 when it does not fit, or an error. */
+/* Leads the group with the cell that the spec names, adding it where it is missing. 1, 0 when it does not fit, or an error.
+ */
 static int lead_with(struct making *making, const struct spec *spec, const char *option, struct plan_group *group,
                      struct plan_error *why) {
   struct spec_scope scope = making->scope;
@@ -179,7 +180,8 @@ static bool group_id_taken(const struct plan *plan, const char *id) {
   return false;
 }
 
-/* The suite's name for it, or one made from the demand; the size where several are measured; a number where that is not enough. */
+/* The suite's name for it, or one made from the demand; the size where several are measured; a number where that is not
+ * enough. */
 static char *group_id(const struct making *making, const struct draft *draft) {
   char id[GROUP_ID_MAX], numbered[GROUP_ID_MAX + 16], size[UNITS_TEXT_MAX];
   bool with_size = making->request->size.count > 1;
@@ -292,8 +294,8 @@ static int nothing_asked(struct making *making, const struct suite *suite) {
   size_t used = 0;
   for (unsigned i = 0; i < suite->group_count && used < sizeof text; i++)
     used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? ", " : "", suite->groups[i].name);
-  return plan_fail(making->error, "--suite", suite->name, NULL, "no group of '%s' fits what is asked; it has %s", suite->name,
-                   text);
+  return plan_fail(making->error, "--suite", suite->name, NULL, "no group of '%s' fits what is asked; it has %s",
+                   suite->name, text);
 }
 
 static int unknown_suite(struct making *making, const char *name) {
@@ -325,8 +327,19 @@ static int groups_from_suite(struct making *making, const char *name) {
 /* ---- groups of words ---- */
 
 /* One axis for each word, in the order in which they turn: the last one fastest. */
-enum { BY_TASK, BY_DIRECTION, BY_ACCESS, BY_REQUEST, BY_SIZE, BY_DURABILITY, BY_TARGET, BY_CACHE, BY_CONSUMER, BY_PROCESS,
-       AXES };
+enum {
+  BY_TASK,
+  BY_DIRECTION,
+  BY_ACCESS,
+  BY_REQUEST,
+  BY_SIZE,
+  BY_DURABILITY,
+  BY_TARGET,
+  BY_CACHE,
+  BY_CONSUMER,
+  BY_PROCESS,
+  AXES
+};
 
 struct combination {
   unsigned count[AXES], at[AXES];
@@ -412,8 +425,8 @@ static int groups_from_words(struct making *making) {
   take_request(&all, making->request);
   int code = 0;
   do {
-    struct draft draft = {demand_of(&all, making->request->coverage), NULL, "", NULL, making->plan->group_count,
-                          SMALLEST_DEFAULT};
+    struct draft draft = {
+        demand_of(&all, making->request->coverage), NULL, "", NULL, making->plan->group_count, SMALLEST_DEFAULT};
     if (!demand_there(making->plan, &draft.demand)) code = add_group(making, &draft);
   } while (code == 0 && next_combination(&all));
   return code;
@@ -436,7 +449,8 @@ static bool reads_only(const struct plan_request *request) {
 
 static int check_task(const struct plan_request *request, struct plan_error *error) {
   if (whole_only(request) && only(&request->access, WEIR_RANDOM))
-    return plan_fail(error, "--access", "random", NULL, "random access goes with task 'blocks'; a whole file is read in order");
+    return plan_fail(error, "--access", "random", NULL,
+                     "random access goes with task 'blocks'; a whole file is read in order");
   if (whole_only(request) && request->request.count)
     return plan_fail(error, "--request", "", NULL, "task 'whole' has no request size; its methods choose their own");
   if (request->coverage > 0 && (whole_only(request) || only(&request->access, WEIR_SEQUENTIAL)))
@@ -465,13 +479,11 @@ static int check_sizes(const struct plan_request *request, struct plan_error *er
     if (request->size.values[i] == 0 || request->size.values[i] > INT64_MAX)
       return plan_fail(error, "--size", "", NULL, "must be at least 1 byte and less than 8 EiB");
   for (unsigned i = 0; i < request->request.count; i++)
-    if (request->request.values[i] == 0)
-      return plan_fail(error, "--request", "0", NULL, "must be at least 1 byte");
+    if (request->request.values[i] == 0) return plan_fail(error, "--request", "0", NULL, "must be at least 1 byte");
   for (unsigned i = 0; i < request->threads.count; i++)
     if (request->threads.values[i] < 1 || request->threads.values[i] > 256)
       return plan_fail(error, "--threads", "", NULL, "%d is out of range, 1 to 256", request->threads.values[i]);
-  if (request->places.count > PLACES_MAX)
-    return plan_fail(error, "--dir", "", NULL, "more than %u directories", PLACES_MAX);
+  if (request->places.count > PLACES_MAX) return plan_fail(error, "--dir", "", NULL, "more than %u directories", PLACES_MAX);
   return 0;
 }
 
@@ -485,8 +497,8 @@ static int check_request(const struct plan_request *request, struct plan_error *
 
 /* The suite to take groups from, or NULL when the words alone make them. */
 static const char *suite_for(const struct plan_request *request) {
-  const struct plan_words *const words[] = {&request->task, &request->direction, &request->access, &request->durability,
-                                            &request->target, &request->cache, &request->consumer, &request->process};
+  const struct plan_words *const words[] = {&request->task,   &request->direction, &request->access,   &request->durability,
+                                            &request->target, &request->cache,     &request->consumer, &request->process};
   if (request->suite) return request->suite;
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (words[i]->count) return NULL;

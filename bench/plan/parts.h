@@ -25,9 +25,9 @@ struct spec_param {
   char values[SPEC_VALUES_MAX][32];
 };
 struct spec {
-  char text[192];  /* as written, for messages */
-  char name[64];   /* may hold * and ? */
-  bool sweep;      /* parameters that are not said take their sweep, else their preset */
+  char text[192]; /* as written, for messages */
+  char name[64];  /* may hold * and ? */
+  bool sweep;     /* parameters that are not said take their sweep, else their preset */
   unsigned param_count;
   struct spec_param params[SPEC_PARAMS_MAX];
 };
@@ -37,7 +37,7 @@ struct spec_scope {
   const struct plan_words *threads; /* at least one */
   unsigned place_count;
   char *const *places;
-  const char *option;               /* for messages: --method, --baseline, --suite */
+  const char *option; /* for messages: --method, --baseline, --suite */
 };
 
 /* Syntax, names and values are checked here; whether it fits a demand is seen by spec_expand. */
@@ -59,8 +59,8 @@ struct suite_group {
   struct plan_demand demand;
   unsigned priority;
   uint64_t smallest_bytes;
-  char *methods;   /* specs, one a line; "" = all that fit */
-  char *baseline;  /* or NULL */
+  char *methods;  /* specs, one a line; "" = all that fit */
+  char *baseline; /* or NULL */
   bool has_durability, has_request;
 };
 struct suite {

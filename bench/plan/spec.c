@@ -164,9 +164,10 @@ static int axis_fill(struct axis *axis, const struct weir_param *param, const st
   return code;
 }
 
-static int threads_fill(struct axis *axis, const struct spec *spec, const struct spec_scope *scope, struct plan_error *error) {
-  static const struct weir_param param = {.name = "threads", .kind = WEIR_PARAM_COUNT, .preset = "1", .min = 1,
-                                          .max = THREADS_MAX};
+static int threads_fill(struct axis *axis, const struct spec *spec, const struct spec_scope *scope,
+                        struct plan_error *error) {
+  static const struct weir_param param = {
+      .name = "threads", .kind = WEIR_PARAM_COUNT, .preset = "1", .min = 1, .max = THREADS_MAX};
   if (find_said(spec, param.name)) return axis_fill(axis, &param, spec, scope->option, error);
   axis->count = scope->threads->count;
   for (unsigned i = 0; i < axis->count; i++) axis->values[i] = (uint64_t)scope->threads->values[i];
@@ -199,7 +200,8 @@ static int parse_param(const char *text, size_t length, const struct spec_scope 
 static int parse_brackets(const char *text, const struct spec_scope *scope, struct spec *out, struct plan_error *error) {
   size_t length = strlen(text);
   if (length < 3 || text[length - 1] != ']' || strcspn(text, "]") != length - 1)
-    return plan_fail(error, scope->option, out->text, NULL, "'%s': expected [parameter=value,...] after the name", out->text);
+    return plan_fail(error, scope->option, out->text, NULL, "'%s': expected [parameter=value,...] after the name",
+                     out->text);
   for (const char *at = text + 1; at < text + length;) {
     size_t span = strcspn(at, ",]");
     int code = parse_param(at, span, scope, out, error);
@@ -253,7 +255,8 @@ static int check_name(const struct spec *spec, const struct spec_scope *scope, s
   return plan_fail(error, scope->option, spec->name, NULL, "unknown method '%s'; see 'weir list methods'", spec->name);
 }
 
-static int unknown_param(const struct spec *spec, const char *name, const struct spec_scope *scope, struct plan_error *error) {
+static int unknown_param(const struct spec *spec, const char *name, const struct spec_scope *scope,
+                         struct plan_error *error) {
   struct names names = {0};
   char list[128];
   for (const struct weir_method *const *method = scope->methods; *method; method++)
@@ -345,8 +348,9 @@ static bool param_fits(const struct weir_param *param, const struct spec *spec, 
   bool said = find_said(spec, param->name) != NULL;
   if (param_is_request(param, demand)) {
     units_size_name(demand->request_bytes, size);
-    if (said) return plan_fail(error, scope->option, spec->text, NULL, "'%s': block is fixed by the request size, %s",
-                               spec->text, size) == 0;
+    if (said)
+      return plan_fail(error, scope->option, spec->text, NULL, "'%s': block is fixed by the request size, %s", spec->text,
+                       size) == 0;
     if (demand->request_bytes < param->min || demand->request_bytes > param->max)
       return plan_fail(error, scope->option, spec->text, NULL, "'%s' cannot make requests of %s", spec->text, size) == 0;
   } else if (said && !param_applies(param, demand)) {
@@ -359,8 +363,7 @@ static bool param_fits(const struct weir_param *param, const struct spec *spec, 
 static bool method_fits(const struct weir_method *method, const struct spec *spec, const struct plan_demand *demand,
                         const struct spec_scope *scope, struct plan_error *error) {
   const char *word = misfit_word(method, demand);
-  if (word)
-    return plan_fail(error, scope->option, spec->text, NULL, "'%s' does not do '%s' here", spec->text, word) == 0;
+  if (word) return plan_fail(error, scope->option, spec->text, NULL, "'%s' does not do '%s' here", spec->text, word) == 0;
   for (size_t i = 0; i < method->param_count; i++)
     if (!param_fits(&method->params[i], spec, demand, scope, error)) return false;
   return check_method(spec, method, scope, error) == 0;
@@ -451,7 +454,8 @@ static int expand_method(const struct weir_method *method, const struct spec *sp
   return count;
 }
 
-int spec_expand(const struct spec *spec, const struct spec_scope *scope, struct plan_group *group, struct plan_error *error) {
+int spec_expand(const struct spec *spec, const struct spec_scope *scope, struct plan_group *group,
+                struct plan_error *error) {
   int count = 0;
   for (const struct weir_method *const *method = scope->methods; *method; method++) {
     if (!names_method(spec, *method) || !method_fits(*method, spec, &group->demand, scope, error)) continue;
@@ -466,7 +470,8 @@ static bool value_matches(const struct spec_param *said, const struct weir_param
   struct plan_error ignored;
   uint64_t wanted = 0;
   for (unsigned i = 0; i < said->count; i++)
-    if (strcmp(said->values[i], "*") == 0 || (value_parse(param, said->values[i], "", &wanted, &ignored) == 0 && wanted == value))
+    if (strcmp(said->values[i], "*") == 0 ||
+        (value_parse(param, said->values[i], "", &wanted, &ignored) == 0 && wanted == value))
       return true;
   return false;
 }

@@ -17,9 +17,9 @@ struct reader {
   const char *suite, *rest;
   unsigned line;
   struct suite *out;
-  struct suite_group *group;     /* being filled, or NULL */
+  struct suite_group *group; /* being filled, or NULL */
   char section[64];
-  uint32_t seen;                 /* bits of the keys given in this section */
+  uint32_t seen; /* bits of the keys given in this section */
   int code;
   struct plan_error *error;
 };
@@ -33,7 +33,8 @@ struct key {
 };
 
 static int suite_fail(struct reader *reader, const char *value, const char *hint, const char *text) {
-  return reader->code = plan_fail(reader->error, "--suite", value, hint, "%s: line %u: %s", reader->suite, reader->line, text);
+  return reader->code =
+             plan_fail(reader->error, "--suite", value, hint, "%s: line %u: %s", reader->suite, reader->line, text);
 }
 
 static int bad_value(struct reader *reader, const char *key, const char *value, const char *allowed) {
@@ -88,8 +89,18 @@ static int add_methods(struct reader *reader, const char *value) {
   return 0;
 }
 
-enum { KEY_TASK, KEY_DIRECTION, KEY_ACCESS, KEY_DURABILITY, KEY_TARGET, KEY_CACHE, KEY_CONSUMER, KEY_PROCESS, KEY_METHODS,
-       KEY_FIRST_PLAIN };
+enum {
+  KEY_TASK,
+  KEY_DIRECTION,
+  KEY_ACCESS,
+  KEY_DURABILITY,
+  KEY_TARGET,
+  KEY_CACHE,
+  KEY_CONSUMER,
+  KEY_PROCESS,
+  KEY_METHODS,
+  KEY_FIRST_PLAIN
+};
 
 static const struct key *key_find(const char *name) {
   static const struct key keys[] = {
@@ -121,15 +132,32 @@ static unsigned key_number(const struct key *key) { return (unsigned)(key - key_
 static void set_word(struct suite_group *group, unsigned key, int value) {
   struct plan_demand *demand = &group->demand;
   switch (key) {
-    case KEY_TASK: demand->task = (enum weir_task)value; break;
-    case KEY_DIRECTION: demand->direction = (enum weir_direction)value; break;
-    case KEY_ACCESS: demand->access = (enum weir_access)value; break;
-    case KEY_DURABILITY: demand->durability = (enum weir_durability)value, group->has_durability = true; break;
-    case KEY_TARGET: demand->target = (enum weir_target)value; break;
-    case KEY_CACHE: demand->cache = (enum plan_cache)value; break;
-    case KEY_CONSUMER: demand->consumer = (enum weir_consumer)value; break;
-    case KEY_PROCESS: demand->process = (enum plan_process)value; break;
-    default: break;
+    case KEY_TASK:
+      demand->task = (enum weir_task)value;
+      break;
+    case KEY_DIRECTION:
+      demand->direction = (enum weir_direction)value;
+      break;
+    case KEY_ACCESS:
+      demand->access = (enum weir_access)value;
+      break;
+    case KEY_DURABILITY:
+      demand->durability = (enum weir_durability)value, group->has_durability = true;
+      break;
+    case KEY_TARGET:
+      demand->target = (enum weir_target)value;
+      break;
+    case KEY_CACHE:
+      demand->cache = (enum plan_cache)value;
+      break;
+    case KEY_CONSUMER:
+      demand->consumer = (enum weir_consumer)value;
+      break;
+    case KEY_PROCESS:
+      demand->process = (enum plan_process)value;
+      break;
+    default:
+      break;
   }
 }
 
@@ -177,8 +205,8 @@ static int start_group(struct reader *reader, const char *name) {
   if (!groups) return reader->code = -ENOMEM;
   suite->groups = groups;
   reader->group = &groups[suite->group_count];
-  *reader->group = (struct suite_group){.demand = {.consumer = WEIR_CONSUMER_TOUCH, .coverage = 1},
-                                        .priority = 1, .methods = group_text_copy("")};
+  *reader->group = (struct suite_group){
+      .demand = {.consumer = WEIR_CONSUMER_TOUCH, .coverage = 1}, .priority = 1, .methods = group_text_copy("")};
   snprintf(reader->group->name, sizeof reader->group->name, "%s", name);
   if (!reader->group->methods) return reader->code = -ENOMEM;
   suite->group_count++;

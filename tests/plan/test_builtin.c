@@ -28,8 +28,10 @@ static void suites_make_plans(void **state) {
 /* Whatever is asked without naming methods must not end in "too many cells". */
 static void every_demand_makes_a_plan(void **state) {
   struct plan plan;
-  make(&(struct plan_request){.task = {2, {0, 1}}, .access = {2, {0, 1}}, .direction = {2, {0, 1}},
-                              .durability = {3, {0, 1, 2}}}, &plan);
+  make(
+      &(struct plan_request){
+          .task = {2, {0, 1}}, .access = {2, {0, 1}}, .direction = {2, {0, 1}}, .durability = {3, {0, 1, 2}}},
+      &plan);
   for (unsigned i = 0; i < plan.group_count; i++) assert_in_range(plan.groups[i].cell_count, 2, PLAN_CELLS_MAX);
   plan_release(&plan);
 }
@@ -39,8 +41,10 @@ static void methods_accept_their_own_values(void **state) {
   struct plan plan;
   for (unsigned i = 0; methods_list[i]; i++) {
     const struct plan_words tasks = {2, {0, 1}}, directions = {2, {0, 1}}, durabilities = {3, {0, 1, 2}};
-    make(&(struct plan_request){.task = tasks, .direction = directions, .durability = durabilities,
-                                .methods = {1, {methods_list[i]->name}}}, &plan);
+    make(
+        &(struct plan_request){
+            .task = tasks, .direction = directions, .durability = durabilities, .methods = {1, {methods_list[i]->name}}},
+        &plan);
     assert_true(plan.group_count >= 1);
     plan_release(&plan);
   }

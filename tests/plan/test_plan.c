@@ -14,8 +14,13 @@
 
 static const struct weir_param block_params[] = {
     {.name = "block", .kind = WEIR_PARAM_SIZE, .preset = "128KiB", .sweep = "64KiB|1MiB", .min = 1, .max = 1 << 30, ALL},
-    {.name = "buffer", .kind = WEIR_PARAM_CHOICE, .preset = "reused", .choices = "fresh|reused|huge",
-     .tasks = WEIR_BIT(WEIR_TASK_WHOLE), .accesses = WEIR_ANY, .durabilities = WEIR_ANY},
+    {.name = "buffer",
+     .kind = WEIR_PARAM_CHOICE,
+     .preset = "reused",
+     .choices = "fresh|reused|huge",
+     .tasks = WEIR_BIT(WEIR_TASK_WHOLE),
+     .accesses = WEIR_ANY,
+     .durabilities = WEIR_ANY},
 };
 static const struct weir_param ring_params[] = {
     {.name = "block", .kind = WEIR_PARAM_SIZE, .preset = "128KiB", .min = 512, .max = 1 << 30, ALL},
@@ -24,16 +29,25 @@ static const struct weir_param ring_params[] = {
 #define READS .directions = WEIR_BIT(WEIR_READ), .durabilities = WEIR_BIT(WEIR_DURABILITY_NONE)
 #define ALL_WAYS .tasks = WEIR_ANY, .accesses = WEIR_ANY
 static const struct weir_method read_method = {.name = "fd/read", ALL_WAYS, READS, .params = block_params, .param_count = 2};
-static const struct weir_method pread_method = {.name = "fd/pread", ALL_WAYS, READS, .params = block_params, .param_count = 2};
+static const struct weir_method pread_method = {
+    .name = "fd/pread", ALL_WAYS, READS, .params = block_params, .param_count = 2};
 static const struct weir_method view_method = {.name = "map/view", ALL_WAYS, READS};
-static const struct weir_method ring_method = {.name = "ring/plain", ALL_WAYS, .directions = WEIR_ANY, .durabilities = WEIR_ANY,
-                                               .params = ring_params, .param_count = 2};
-static const struct weir_method write_method = {.name = "fd/pwrite", ALL_WAYS, .directions = WEIR_BIT(WEIR_WRITE),
-                                                .durabilities = WEIR_ANY, .params = block_params, .param_count = 2};
-static const struct weir_method null_method = {.name = "null", ALL_WAYS, .directions = WEIR_ANY, .durabilities = WEIR_ANY,
-                                               .capabilities = WEIR_CAP_FLOOR};
-static const struct weir_method *const all_methods[] = {&read_method, &pread_method, &view_method, &ring_method,
-                                                        &write_method, &null_method, NULL};
+static const struct weir_method ring_method = {.name = "ring/plain",
+                                               ALL_WAYS,
+                                               .directions = WEIR_ANY,
+                                               .durabilities = WEIR_ANY,
+                                               .params = ring_params,
+                                               .param_count = 2};
+static const struct weir_method write_method = {.name = "fd/pwrite",
+                                                ALL_WAYS,
+                                                .directions = WEIR_BIT(WEIR_WRITE),
+                                                .durabilities = WEIR_ANY,
+                                                .params = block_params,
+                                                .param_count = 2};
+static const struct weir_method null_method = {
+    .name = "null", ALL_WAYS, .directions = WEIR_ANY, .durabilities = WEIR_ANY, .capabilities = WEIR_CAP_FLOOR};
+static const struct weir_method *const all_methods[] = {&read_method,  &pread_method, &view_method, &ring_method,
+                                                        &write_method, &null_method,  NULL};
 
 /* The suites of this test stand in for those of the program. */
 static const char tiny_text[] =
@@ -119,11 +133,10 @@ static void spec_alone_takes_presets(void **state) {
 
 static void spec_values_multiply(void **state) {
   make_methods("ring/plain[depth=1|8,block=4k|1MiB,threads=1|2]", NULL);
-  expect_cells(&made.groups[0],
-               CELLS("ring/plain[block=4KiB,depth=1]", "ring/plain[block=4KiB,depth=1,threads=2]",
-                     "ring/plain[block=4KiB,depth=8]", "ring/plain[block=4KiB,depth=8,threads=2]",
-                     "ring/plain[block=1MiB,depth=1]", "ring/plain[block=1MiB,depth=1,threads=2]",
-                     "ring/plain[block=1MiB,depth=8]", "ring/plain[block=1MiB,depth=8,threads=2]"));
+  expect_cells(&made.groups[0], CELLS("ring/plain[block=4KiB,depth=1]", "ring/plain[block=4KiB,depth=1,threads=2]",
+                                      "ring/plain[block=4KiB,depth=8]", "ring/plain[block=4KiB,depth=8,threads=2]",
+                                      "ring/plain[block=1MiB,depth=1]", "ring/plain[block=1MiB,depth=1,threads=2]",
+                                      "ring/plain[block=1MiB,depth=8]", "ring/plain[block=1MiB,depth=8,threads=2]"));
   plan_release(&made);
 }
 
@@ -199,7 +212,8 @@ static void request_size_fixes_block(void **state) {
   plan_release(&made);
   refuse(&(struct plan_request){.request = {1, {4096}}, .methods = {1, {"fd/pread[block=8k]"}}}, "--method",
          "block is fixed by the request size, 4KiB", "");
-  refuse(&(struct plan_request){.request = {1, {256}}, .methods = {1, {"ring/plain"}}}, "--method", "cannot make requests", "");
+  refuse(&(struct plan_request){.request = {1, {256}}, .methods = {1, {"ring/plain"}}}, "--method", "cannot make requests",
+         "");
   refuse(&(struct plan_request){.request = {1, {2 * MIB}}, .size = {1, {MIB}}}, "--request", "larger than the file", "");
 }
 
@@ -221,16 +235,19 @@ static void words_that_contradict(void **state) {
   refuse(&(struct plan_request){.task = whole, .coverage = 0.5}, "--coverage", "random access", "");
   refuse(&(struct plan_request){.durability = {1, {WEIR_DURABILITY_END}}, .direction = {1, {WEIR_READ}}}, "--durability",
          "--direction write", "");
-  refuse(&(struct plan_request){.direction = writes, .cache = cold, .target = {1, {WEIR_TARGET_NEW}}}, "--cache", "no pages", "");
+  refuse(&(struct plan_request){.direction = writes, .cache = cold, .target = {1, {WEIR_TARGET_NEW}}}, "--cache", "no pages",
+         "");
   refuse(&(struct plan_request){.size = {1, {0}}}, "--size", "at least 1 byte", "");
   refuse(&(struct plan_request){.threads = {1, {0}}}, "--threads", "out of range", "");
 }
 
 static void combinations_are_distinct(void **state) {
-  make(&(struct plan_request){
-      .task = {2, {WEIR_TASK_BLOCKS, WEIR_TASK_WHOLE}}, .direction = {2, {WEIR_READ, WEIR_WRITE}},
-      .access = {2, {WEIR_SEQUENTIAL, WEIR_RANDOM}}, .cache = {2, {PLAN_WARM, PLAN_COLD}},
-      .target = {2, {WEIR_TARGET_OVERWRITE, WEIR_TARGET_NEW}}, .size = {2, {MIB, 2 * MIB}}});
+  make(&(struct plan_request){.task = {2, {WEIR_TASK_BLOCKS, WEIR_TASK_WHOLE}},
+                              .direction = {2, {WEIR_READ, WEIR_WRITE}},
+                              .access = {2, {WEIR_SEQUENTIAL, WEIR_RANDOM}},
+                              .cache = {2, {PLAN_WARM, PLAN_COLD}},
+                              .target = {2, {WEIR_TARGET_OVERWRITE, WEIR_TARGET_NEW}},
+                              .size = {2, {MIB, 2 * MIB}}});
   /* read: 3 shapes x 2 caches; write: 3 shapes x (overwritten warm, cold, new); all in 2 sizes */
   assert_int_equal(made.group_count, (3 * 2 + 3 * 3) * 2);
   for (unsigned i = 0; i < made.group_count; i++) {
@@ -309,7 +326,8 @@ static void suite_makes_its_groups(void **state) {
   make(&(struct plan_request){.seed = 7});
   assert_string_equal(made.suite, "default");
   assert_int_equal(made.group_count, 4);
-  expect_cells(&made.groups[0], CELLS("fd/read[block=64KiB]", "fd/pread[block=64KiB]", "fd/pread[block=128KiB]", "map/view"));
+  expect_cells(&made.groups[0],
+               CELLS("fd/read[block=64KiB]", "fd/pread[block=64KiB]", "fd/pread[block=128KiB]", "map/view"));
   assert_string_equal(made.groups[1].id, "cold");
   assert_int_equal(made.groups[1].priority, 2);
   assert_int_equal(made.groups[2].demand.request_bytes, 4096);
@@ -326,7 +344,8 @@ static void words_select_among_the_suite(void **state) {
   assert_string_equal(made.groups[1].id, "cold-2MiB");
   assert_true(made.groups[0].size_fixed);
   plan_release(&made);
-  refuse(&(struct plan_request){.suite = "default", .task = {1, {WEIR_TASK_WHOLE}}}, "--suite", "it has warm, cold, random, write", "");
+  refuse(&(struct plan_request){.suite = "default", .task = {1, {WEIR_TASK_WHOLE}}}, "--suite",
+         "it has warm, cold, random, write", "");
   refuse(&(struct plan_request){.suite = "defualt"}, "--suite", "unknown suite", "default");
 }
 
@@ -342,7 +361,9 @@ static void methods_replace_those_of_the_suite(void **state) {
 static void suite_mistakes(void **state) {
   refuse(&(struct plan_request){.suite = "wrong"}, "--suite",
          "wrong: line 5: access: unknown value 'randm'; allowed: sequential, random", "random");
-  const struct { const char *text, *message, *hint; } cases[] = {
+  const struct {
+    const char *text, *message, *hint;
+  } cases[] = {
       {"[group a]\nsize = 1MiB\nsiez = 2\n", "line 3: unknown key 'siez'; allowed: task,", "size"},
       {"[group a]\nsize = much\n", "line 2: size: 'much' is not a size like 64MiB", ""},
       {"[group a]\nsize = 1MiB\nsize = 2MiB\n", "line 3: size is given twice", ""},
@@ -384,7 +405,8 @@ static void file_is_only_read(void **state) {
     assert_true(made.groups[i].size_fixed);
   }
   plan_release(&made);
-  refuse(&(struct plan_request){.file = "/f", .file_bytes = 1, .direction = {1, {WEIR_WRITE}}}, "--direction", "only read", "");
+  refuse(&(struct plan_request){.file = "/f", .file_bytes = 1, .direction = {1, {WEIR_WRITE}}}, "--direction", "only read",
+         "");
 }
 
 static void file_is_cold_when_asked(void **state) {
@@ -394,8 +416,11 @@ static void file_is_cold_when_asked(void **state) {
 }
 
 static void file_sizes(void **state) {
-  make(&(struct plan_request){.file = "/f", .file_bytes = 10 * MIB, .size = {3, {MIB, 20 * MIB, 30 * MIB}},
-                              .cache = {1, {PLAN_WARM}}, .methods = {1, {"fd/read"}}});
+  make(&(struct plan_request){.file = "/f",
+                              .file_bytes = 10 * MIB,
+                              .size = {3, {MIB, 20 * MIB, 30 * MIB}},
+                              .cache = {1, {PLAN_WARM}},
+                              .methods = {1, {"fd/read"}}});
   assert_int_equal(made.group_count, 2);
   assert_int_equal(made.groups[0].demand.size_bytes, MIB);
   assert_int_equal(made.groups[1].demand.size_bytes, 10 * MIB);

@@ -1,0 +1,1 @@
+weir bench --s 1

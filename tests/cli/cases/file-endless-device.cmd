@@ -1,0 +1,1 @@
+weir bench /dev/zero

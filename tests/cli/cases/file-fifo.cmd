@@ -1,0 +1,5 @@
+mkfifo pipe
+weir bench pipe
+code=$?
+rm pipe
+exit $code

@@ -1,0 +1,1 @@
+weir plan -m fd/read -- --size

@@ -1,0 +1,1 @@
+weir bench --cache cold --help --size 1 | head -1

@@ -1,0 +1,1 @@
+weir plan --help | head -4

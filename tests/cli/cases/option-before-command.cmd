@@ -1,0 +1,1 @@
+weir --size 1MiB bench

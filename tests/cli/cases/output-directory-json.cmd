@@ -1,0 +1,5 @@
+mkdir d.json
+weir bench -o d.json
+code=$?
+rmdir d.json
+exit $code

@@ -1,0 +1,1 @@
+weir plan | grep '^[a-z0-9-]*: '

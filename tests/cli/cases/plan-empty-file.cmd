@@ -1,0 +1,3 @@
+: > a
+weir plan a -m fd/read
+rm a

@@ -1,0 +1,3 @@
+echo 1 > a
+weir plan a --cache cold -m fd/read
+rm a

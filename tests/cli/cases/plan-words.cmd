@@ -1,0 +1,1 @@
+weir plan --task blocks,whole --direction read,write -m "fd/*" --size 1MiB

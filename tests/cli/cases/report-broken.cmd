@@ -1,0 +1,5 @@
+echo "{" > a.jsonl
+weir report a.jsonl
+code=$?
+rm a.jsonl
+exit $code

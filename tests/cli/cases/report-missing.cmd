@@ -1,0 +1,1 @@
+weir report nothing.jsonl

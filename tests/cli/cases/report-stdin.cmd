@@ -1,0 +1,1 @@
+weir report - < $CASES/run.jsonl | head -1

@@ -1,0 +1,1 @@
+weir report --strict $CASES/run.jsonl > /dev/null

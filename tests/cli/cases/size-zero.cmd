@@ -1,0 +1,1 @@
+weir bench --size 0

@@ -1,0 +1,1 @@
+weir bench --suite default --consumer hash

@@ -1,0 +1,1 @@
+weir bench --threads 1,0

@@ -1,0 +1,1 @@
+weir bench --time 0s

@@ -1,0 +1,1 @@
+weir bench --acces2 random

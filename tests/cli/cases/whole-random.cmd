@@ -1,0 +1,1 @@
+weir bench --task whole --access random

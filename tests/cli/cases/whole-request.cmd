@@ -1,0 +1,1 @@
+weir bench --task whole --request 4KiB
