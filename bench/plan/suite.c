@@ -214,7 +214,8 @@ static int start_group(struct reader *reader, const char *name) {
 }
 
 static int start_section(struct reader *reader, const char *section) {
-  snprintf(reader->section, sizeof reader->section, "%s", section);
+  reader->section[0] = '\0';
+  strncat(reader->section, section, sizeof reader->section - 1);
   reader->group = NULL;
   reader->seen = 0;
   if (strcmp(section, "suite") == 0) return 0;
