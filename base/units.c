@@ -155,8 +155,8 @@ const char *units_size_name(uint64_t bytes, char out[UNITS_TEXT_MAX]) {
   return out;
 }
 
-/* Larger than any number that has a meaning here, small enough for whole-number arithmetic. */
-#define PRINTABLE_MAX 1e17
+/* What still fits whole-number arithmetic. */
+#define PRINTABLE_MAX 1.8446e19
 
 static bool printable(double value) { return value >= 0 && value < PRINTABLE_MAX; }
 

@@ -134,6 +134,14 @@ static int expect(struct sampler *sampler, const struct sampler_wish *wish) {
   return 0;
 }
 
+/* A verified pass compares all that readers deliver, and has writers write what can be compared. Floors have no data. */
+static enum weir_consumer consumer_of(const struct sampler_wish *wish, const struct plan_group *group) {
+  enum weir_consumer consumer = group->demand.consumer;
+  if (!wish->verify || (group->cells[wish->cell].capabilities & WEIR_CAP_FLOOR)) return consumer;
+  if (!writes(&group->demand)) return WEIR_CONSUMER_VERIFY;
+  return consumer == WEIR_CONSUMER_NONE ? WEIR_CONSUMER_TOUCH : consumer;
+}
+
 static int write_order(struct sampler *sampler, const struct sampler_wish *wish, const struct layout_file *file) {
   struct worker_order *order = sampler->order;
   const struct plan_group *group = &sampler->run->plan.groups[wish->group];
@@ -144,8 +152,7 @@ static int write_order(struct sampler *sampler, const struct sampler_wish *wish,
   order->group = wish->group;
   order->cell = wish->cell;
   order->passes = group->passes && !wish->verify ? group->passes : 1;
-  order->consumer = wish->verify && !writes(&group->demand) ? WEIR_CONSUMER_VERIFY : group->demand.consumer;
-  if (wish->verify && writes(&group->demand) && order->consumer == WEIR_CONSUMER_NONE) order->consumer = WEIR_CONSUMER_TOUCH;
+  order->consumer = consumer_of(wish, group);
   order->own_content = file->role != LAYOUT_USER;
   order->content_seed = sampler->content.seed;
   if (writes(&group->demand)) order->content_seed = random_mix(sampler->content.seed ^ ++sampler->writes);
