@@ -20,6 +20,9 @@ enum { PARAM_BLOCK, PARAM_DEPTH, PARAM_BUFFER };
 #define REAP_MAX 64u
 #define RETRIES_MAX 1000u /* of one request that the system puts off */
 #define SUBMITS_MAX 50u   /* in a row that brought nothing; os.h waits a tenth of a second in each */
+/* The system frees a closed ring a little later, and until then its memory counts against the user's limit. */
+#define MEMORY_TRIES 50u
+#define MEMORY_PAUSE_NS 2000000u
 #define TRANSFER_MAX ((size_t)1 << 30)
 #define REGISTERED_MAX ((size_t)1 << 30) /* one registered buffer */
 
@@ -62,6 +65,21 @@ struct ring_run {
 
 /* ---- set-up -------------------------------------------------------------------------------------------------------- */
 
+/* Is this a lack of memory that may pass? Counts the tries and waits. */
+static bool memory_may_come(int error, unsigned *tries) {
+  if (error != -ENOMEM || ++*tries >= MEMORY_TRIES) return false;
+  os_sleep_ns(MEMORY_PAUSE_NS);
+  return true;
+}
+
+static int open_ring(unsigned depth, struct os_ring **out) {
+  unsigned tries = 0;
+  int error;
+  do error = os_ring_open(depth, out);
+  while (memory_may_come(error, &tries));
+  return error;
+}
+
 /* Tells the ring about the landing's memory: one buffer a slot, or the whole one in chunks of whole requests. */
 static int register_buffers(struct ring_state *s, const struct weir_job *job) {
   const struct landing *l = &s->landing;
@@ -76,7 +94,11 @@ static int register_buffers(struct ring_state *s, const struct weir_job *job) {
     data[i] = l->data + i * s->chunk;
     lengths[i] = l->size - i * s->chunk < s->chunk ? l->size - i * s->chunk : s->chunk;
   }
-  if (!error) error = os_ring_register_buffers(s->ring, data, lengths, (unsigned)count);
+  if (!error) {
+    unsigned tries = 0;
+    do error = os_ring_register_buffers(s->ring, data, lengths, (unsigned)count);
+    while (memory_may_come(error, &tries));
+  }
   free(lengths);
   free(data);
   s->buffers_registered = error == 0;
@@ -97,7 +119,7 @@ static int setup_with(struct ring_state *s, const struct weir_job *job, enum wei
   if (error) return error;
   error = landing_setup(&s->landing, job, &(struct landing_wish){.policy = policy, .alignment = granule, .slots = s->depth});
   if (error) return error;
-  error = os_ring_open(s->depth, &s->ring);
+  error = open_ring(s->depth, &s->ring);
   return error ? target_refused(job, "opening a ring", error) : 0;
 }
 
@@ -336,16 +358,16 @@ static int ring_run(void *state, const struct weir_job *job, struct weir_flow *f
 
 /* ---- probes -------------------------------------------------------------------------------------------------------- */
 
-static int ring_probe(const struct weir_job *job, struct weir_reason *reason) {
-  (void)job;
-  int error = os_ring_probe(reason->text, sizeof reason->text, reason->remedy, sizeof reason->remedy);
+#define REMEDY "raise the limit on locked memory (ulimit -l), or use fewer threads, less depth, or ring/plain"
+
+/* Can rings be had at all? The system's own words where it has some. */
+static int try_any(struct weir_reason *reason) {
+  unsigned tries = 0;
+  int error;
+  do error = os_ring_probe(reason->text, sizeof reason->text, reason->remedy, sizeof reason->remedy);
+  while (memory_may_come(error, &tries));
   if (!error || reason->remedy[0]) return error;
   return target_unavailable(reason, error, "a ring cannot be set up here", "use fd/pread or fd/pwrite");
-}
-
-static int ring_probe_direct(const struct weir_job *job, struct weir_reason *reason) {
-  int error = ring_probe(job, reason);
-  return error ? error : aligned_probe(job, reason);
 }
 
 static int try_file(struct os_ring *ring, const struct weir_job *job, struct weir_reason *reason) {
@@ -363,30 +385,44 @@ static int try_buffers(struct ring_state *s, const struct weir_job *job, struct 
   void *data = NULL;
   l->whole = job->task == WEIR_TASK_WHOLE;
   l->stride = aligned_up((size_t)job->block, os_page_size());
-  l->size = l->whole ? aligned_up((size_t)job->part_length, os_page_size()) : l->stride * (size_t)job->params[PARAM_DEPTH];
+  l->size = l->whole ? aligned_up((size_t)job->part_length, os_page_size()) : l->stride * s->depth;
   if (l->size == 0) return 0;
   int error = os_memory_get(l->size, 0, &data);
   if (error) return target_unavailable(reason, error, "memory for registered buffers", "use smaller blocks or less depth");
   l->data = data;
   error = register_buffers(s, job);
-  if (error) {
-    const char *remedy = "raise the limit on locked memory (ulimit -l), or use ring/plain";
-    (void)target_unavailable(reason, error, "registering buffers with the ring", remedy);
+  return error ? target_unavailable(reason, error, "registering buffers with the ring", REMEDY) : 0;
+}
+
+static int try_ring(struct ring_state *s, const struct weir_job *job, bool registered, struct weir_reason *reason) {
+  s->depth = (unsigned)job->params[PARAM_DEPTH];
+  int error = open_ring(s->depth, &s->ring);
+  if (error) return target_unavailable(reason, error, "opening a ring", REMEDY);
+  if (!registered) return 0;
+  error = try_buffers(s, job, reason);
+  return error ? error : try_file(s->ring, job, reason);
+}
+
+/* As many at once as there will be instances: they share the user's limit. */
+static int try_rings(const struct weir_job *job, bool registered, struct weir_reason *reason) {
+  int error = try_any(reason);
+  if (error) return error;
+  struct ring_state *all = calloc(job->instances, sizeof *all);
+  if (!all) return target_unavailable(reason, -ENOMEM, "memory for rings", "use fewer threads");
+  for (unsigned i = 0; i < job->instances && !error; i++) error = try_ring(&all[i], job, registered, reason);
+  for (unsigned i = 0; i < job->instances; i++) {
+    if (all[i].ring) os_ring_close(all[i].ring);
+    if (all[i].landing.data) (void)os_memory_put(all[i].landing.data, all[i].landing.size);
   }
+  free(all);
   return error;
 }
 
-static int ring_probe_fixed(const struct weir_job *job, struct weir_reason *reason) {
-  struct ring_state trial = {0};
-  int error = ring_probe(job, reason);
-  if (error) return error;
-  error = os_ring_open((unsigned)job->params[PARAM_DEPTH], &trial.ring);
-  if (error) return target_unavailable(reason, error, "opening a ring", "use less depth, or fd/pread");
-  error = try_buffers(&trial, job, reason);
-  if (!error) error = try_file(trial.ring, job, reason);
-  os_ring_close(trial.ring);
-  if (trial.landing.data) (void)os_memory_put(trial.landing.data, trial.landing.size);
-  return error;
+static int ring_probe_plain(const struct weir_job *job, struct weir_reason *reason) { return try_rings(job, false, reason); }
+static int ring_probe_fixed(const struct weir_job *job, struct weir_reason *reason) { return try_rings(job, true, reason); }
+static int ring_probe_direct(const struct weir_job *job, struct weir_reason *reason) {
+  int error = try_rings(job, false, reason);
+  return error ? error : aligned_probe(job, reason);
 }
 
 /* ---- entries ------------------------------------------------------------------------------------------------------- */
@@ -418,7 +454,7 @@ const struct weir_method methods_ring_plain = {RING_METHOD,
                                                .calls = "io_uring: READ, WRITE (RWF_DSYNC when each is durable)",
                                                .capabilities = WEIR_CAP_DEPTH,
                                                .param_count = METHODS_COUNT(ring_params),
-                                               .probe = ring_probe,
+                                               .probe = ring_probe_plain,
                                                .setup = ring_setup_plain,
                                                .open = ring_open_plain};
 

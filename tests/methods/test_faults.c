@@ -416,6 +416,19 @@ static void registration_is_needed_only_where_it_is_promised(void **unused) {
   replace("io_uring_register_files", NULL);
 }
 
+static unsigned setups;
+static int late_setup(unsigned entries, struct io_uring *ring, struct io_uring_params *params) {
+  return ++setups % 4 ? -ENOMEM : io_uring_queue_init_params(entries, ring, params);
+}
+/* The system takes back a closed ring's memory when it finds time. */
+static void memory_of_a_closed_ring_may_come_late(void **unused) {
+  struct trial trial = usual_named("ring/plain", WEIR_READ);
+  if (!rings_work()) skip();
+  replace("io_uring_setup", (os_function *)late_setup);
+  check_right(&trial);
+  assert_true(setups >= 8);
+}
+
 static int run_on_dead_ring(void *unused) {
   struct trial trial = usual_named("ring/plain", WEIR_READ);
   struct trial_result result;
@@ -468,6 +481,7 @@ int main(void) {
 #ifdef TEST_HAS_LIBURING
       TEST(a_forbidden_ring_has_a_reason),
       TEST(registration_is_needed_only_where_it_is_promised),
+      TEST(memory_of_a_closed_ring_may_come_late),
       TEST(a_ring_that_dies_ends_the_run),
 #endif
   };
