@@ -11,14 +11,14 @@
 
 static bool in_play(const struct plan_group *group) { return !group->dropped && plan_group_k(group) > 0; }
 
-/* One round of everything, and what the floors need on top of that. Each group has one round more than it counts. */
-static uint64_t cost_at_floor(const struct plan *plan, bool ranks) {
+/* What it costs to give every group at least `rounds`, or as many as its verdicts need. One more is burn-in. */
+static uint64_t cost_of(const struct plan *plan, unsigned rounds) {
   uint64_t cost = 0;
   for (unsigned g = 0; g < plan->group_count; g++) {
     const struct plan_group *group = &plan->groups[g];
     if (!in_play(group)) continue;
-    unsigned k = plan_group_k(group);
-    cost += group->round_cost_ns * (1 + (ranks ? plan_rounds_for_ranks(k) : plan_rounds_for_verdicts(k)));
+    unsigned floor = plan_rounds_for_verdicts(plan_group_k(group));
+    cost += group->round_cost_ns * (1 + (rounds > floor ? rounds : floor));
   }
   return cost;
 }
@@ -55,7 +55,7 @@ static void drop(struct plan_group *group, uint64_t budget_ns) {
 
 static bool shrink(struct plan *plan, uint64_t budget_ns) {
   bool changed = false;
-  while (cost_at_floor(plan, true) > budget_ns) {
+  while (cost_of(plan, PLAN_ROUNDS_DEFAULT) > budget_ns) {
     struct plan_group *group = costliest_that_may_shrink(plan);
     if (!group) break;
     plan_resize(group, group->demand.size_bytes / 2);
@@ -65,29 +65,54 @@ static bool shrink(struct plan *plan, uint64_t budget_ns) {
   return changed;
 }
 
-static unsigned rounds_that_fit(const struct plan *plan, uint64_t budget_ns) {
+static void set_floors(struct plan *plan) {
+  for (unsigned g = 0; g < plan->group_count; g++) {
+    struct plan_group *group = &plan->groups[g];
+    group->rounds = !in_play(group) ? 0 : plan->rounds ? plan->rounds : plan_rounds_for_verdicts(plan_group_k(group));
+  }
+}
+
+static struct plan_group *cheapest_below(struct plan *plan, unsigned rounds) {
+  struct plan_group *found = NULL;
+  for (unsigned g = 0; g < plan->group_count; g++) {
+    struct plan_group *group = &plan->groups[g];
+    if (!in_play(group) || group->rounds >= rounds) continue;
+    if (!found || group->round_cost_ns < found->round_cost_ns) found = group;
+  }
+  return found;
+}
+
+/* Cheap groups first: theirs cost little, and the usual number is where one odd round no longer decides an interval. */
+static uint64_t fill_up(struct plan *plan, uint64_t left_ns) {
+  for (struct plan_group *group; (group = cheapest_below(plan, PLAN_ROUNDS_DEFAULT)) && group->round_cost_ns <= left_ns;) {
+    group->rounds++;
+    left_ns -= group->round_cost_ns;
+  }
+  return left_ns;
+}
+
+/* What is left of a time that the user named goes to all alike. */
+static void use_up(struct plan *plan, uint64_t left_ns) {
   uint64_t round = 0;
   for (unsigned g = 0; g < plan->group_count; g++)
     if (in_play(&plan->groups[g])) round += plan->groups[g].round_cost_ns;
-  unsigned cap = plan->fill_time ? ROUNDS_MAX : PLAN_ROUNDS_DEFAULT;
-  if (round == 0) return cap;
-  uint64_t fit = budget_ns / round;
-  if (fit > cap) return cap;
-  return fit > 1 ? (unsigned)fit - 1 : 1; /* one for the burn-in */
+  uint64_t more = round ? left_ns / round : 0;
+  for (unsigned g = 0; g < plan->group_count; g++) {
+    struct plan_group *group = &plan->groups[g];
+    if (in_play(group)) group->rounds += more < ROUNDS_MAX - group->rounds ? (unsigned)more : ROUNDS_MAX - group->rounds;
+  }
 }
 
 bool pilot_schedule(struct plan *plan, uint64_t budget_ns) {
   bool changed = false;
   if (plan->rounds == 0) {
     changed = shrink(plan, budget_ns);
-    for (struct plan_group *group; cost_at_floor(plan, false) > budget_ns && (group = least_wanted(plan));)
-      drop(group, plan->time_ns);
+    for (struct plan_group *group; cost_of(plan, 0) > budget_ns && (group = least_wanted(plan));) drop(group, plan->time_ns);
   }
-  unsigned fit = plan->rounds ? plan->rounds : rounds_that_fit(plan, budget_ns);
-  for (unsigned g = 0; g < plan->group_count; g++) {
-    struct plan_group *group = &plan->groups[g];
-    unsigned floor = plan_rounds_for_verdicts(plan_group_k(group));
-    group->rounds = !in_play(group) ? 0 : plan->rounds || fit > floor ? fit : floor;
-  }
+  set_floors(plan);
+  if (plan->rounds) return changed;
+  uint64_t floor = cost_of(plan, 0);
+  uint64_t left = fill_up(plan, budget_ns > floor ? budget_ns - floor : 0);
+  if (plan->fill_time) use_up(plan, left);
   return changed;
 }

@@ -48,7 +48,7 @@ struct plan_param {
   char name[24];
   uint64_t value;
   char text[32];
-  bool fixed;                    /* given by the demand: not part of the cell's name */
+  bool fixed;                    /* not part of the cell's name: given by the demand, without meaning in it, or an unnamed preset */
 };
 
 struct plan_cell {

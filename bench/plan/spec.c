@@ -117,6 +117,7 @@ static int value_parse(const struct weir_param *param, const char *text, const c
 
 struct axis {
   unsigned count;
+  bool quiet; /* a preset that nobody named and that is not swept: not part of a cell's name */
   uint64_t values[SPEC_VALUES_MAX];
 };
 
@@ -153,6 +154,7 @@ static int axis_fill(struct axis *axis, const struct weir_param *param, const st
                      struct plan_error *error) {
   const struct spec_param *said = find_said(spec, param->name);
   axis->count = 0;
+  axis->quiet = !said && !param->sweep;
   if (!said) return axis_add_list(axis, param, spec->sweep && param->sweep ? param->sweep : param->preset, option, error);
   int code = 0;
   for (unsigned i = 0; i < said->count && code == 0; i++) {
@@ -391,7 +393,7 @@ static int product_fill(struct product *product, const struct spec *spec, const 
     const struct weir_param *param = &method->params[i];
     struct axis *axis = &product->axes[product->count++];
     if (param_is_request(param, product->demand)) {
-      *axis = (struct axis){1, {product->demand->request_bytes}};
+      *axis = (struct axis){.count = 1, .values = {product->demand->request_bytes}};
       continue;
     }
     bool applies = param_applies(param, product->demand);
@@ -420,7 +422,7 @@ static struct plan_cell product_cell(const struct product *product) {
     snprintf(out->name, sizeof out->name, "%s", param->name);
     out->value = product_value(product, i);
     value_text(param, out->value, out->text, sizeof out->text);
-    out->fixed = param_is_request(param, product->demand) || !param_applies(param, product->demand);
+    out->fixed = param_is_request(param, product->demand) || !param_applies(param, product->demand) || product->axes[i].quiet;
   }
   cell.threads = (unsigned)product_value(product, cell.param_count);
   cell.place = (unsigned)product_value(product, cell.param_count + 1);
