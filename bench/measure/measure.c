@@ -61,13 +61,30 @@ static void put_out(struct plan_cell *cell, const char *reason) {
   snprintf(cell->reason, sizeof cell->reason, "%s", reason);
 }
 
+/*
+ * A warm sample that had to go to the device: the system took pages out after they had been checked. The rule looks at the
+ * state alone, never at the time, so that it cannot prefer one result to another.
+ */
+static bool lost_its_warmth(const struct plan_group *group, const struct sample *sample) {
+  const struct plan_demand *demand = &group->demand;
+  if (demand->direction != WEIR_READ || demand->cache != PLAN_WARM || sample->status != RUN_OK) return false;
+  if (group->cells[sample->cell].capabilities & WEIR_CAP_DIRECT) return false;
+  return !(sample->flags & (RUN_NOT_WARM | RUN_PARTIAL)) && sample->device_read_bytes > 0;
+}
+
 static int one_sample(struct sampler *sampler, const struct sampler_wish *wish, struct sample *sample) {
   struct run *run = sampler->run;
   struct weir_reason unavailable;
-  struct plan_cell *cell = &run->plan.groups[wish->group].cells[wish->cell];
-  int result = sampler_take(sampler, wish, sample, &unavailable);
-  if (result == 0) result = run_add_sample(run, sample);
-  if (result == 0 && sample->status == RUN_FAILED) put_out(cell, sample->reason);
+  struct plan_group *group = &run->plan.groups[wish->group];
+  int result = 0;
+  for (unsigned tries = 3; tries > 0 && result == 0; tries--) {
+    result = sampler_take(sampler, wish, sample, &unavailable);
+    bool again = result == 0 && tries > 1 && lost_its_warmth(group, sample);
+    if (again) sample->flags |= RUN_RETAKEN;
+    if (result == 0) result = run_add_sample(run, sample);
+    if (!again) break;
+  }
+  if (result == 0 && sample->status == RUN_FAILED) put_out(&group->cells[wish->cell], sample->reason);
   return result;
 }
 
@@ -101,19 +118,40 @@ static void stream_from(const struct sampler *sampler, size_t first) {
   fflush(stream);
 }
 
-static int all_rounds(struct sampler *sampler, struct progress *progress) {
+static int one_round(struct sampler *sampler, unsigned round, struct progress *progress) {
   struct plan *plan = &sampler->run->plan;
+  size_t first = sampler->run->sample_count;
   unsigned rounds = rounds_of(plan);
   int result = 0;
-  for (unsigned round = 0; rounds > 0 && round <= rounds; round++) progress->total += samples_of_round(plan, round);
-  progress->rounds_began_ns = os_clock_ns();
-  for (unsigned round = 0; rounds > 0 && round <= rounds && result == 0; round++) {
-    size_t first = sampler->run->sample_count;
-    for (unsigned g = 0; g < plan->group_count && result == 0; g++)
-      if (!plan->groups[g].dropped && plan->groups[g].rounds > 0 && round <= plan->groups[g].rounds)
-        result = group_round(sampler, g, round, progress, rounds);
-    stream_from(sampler, first);
+  for (unsigned g = 0; g < plan->group_count && result == 0; g++) {
+    struct plan_group *group = &plan->groups[g];
+    if (group->dropped || group->rounds == 0 || round > group->rounds) continue;
+    uint64_t began = os_clock_ns();
+    result = group_round(sampler, g, round, progress, rounds);
+    if (round == 0) group->round_cost_ns = os_clock_ns() - began;
   }
+  stream_from(sampler, first);
+  return result;
+}
+
+static void count_samples(const struct plan *plan, struct progress *progress) {
+  unsigned rounds = rounds_of(plan);
+  progress->total = 0;
+  for (unsigned round = 0; rounds > 0 && round <= rounds; round++) progress->total += samples_of_round(plan, round);
+}
+
+/* The burn-in round tells what a round really costs; with that the number of rounds is settled. */
+static int all_rounds(struct sampler *sampler, struct progress *progress) {
+  struct plan *plan = &sampler->run->plan;
+  if (rounds_of(plan) == 0) return 0;
+  progress->rounds_began_ns = os_clock_ns();
+  count_samples(plan, progress);
+  int result = one_round(sampler, 0, progress);
+  if (result < 0) return result;
+  schedule_rounds(plan, pilot_time_left(plan, progress->began_ns));
+  count_samples(plan, progress);
+  if (sampler->options->stream) run_write_found(sampler->run, sampler->options->stream);
+  for (unsigned round = 1; round <= rounds_of(plan) && result == 0; round++) result = one_round(sampler, round, progress);
   return result;
 }
 

@@ -157,6 +157,12 @@ static int try_group(struct sampler *sampler, unsigned index, double step_ns) {
   return plan_add_twin(group, group->baseline);
 }
 
+uint64_t pilot_time_left(const struct plan *plan, uint64_t began_ns) {
+  uint64_t spent = os_clock_ns() - began_ns;
+  uint64_t left = plan->time_ns > spent ? plan->time_ns - spent : 0;
+  return left - left / 20;
+}
+
 int pilot_run(struct sampler *sampler, uint64_t began_ns, struct weir_reason *problem) {
   struct run *run = sampler->run;
   for (unsigned g = 0; g < run->plan.group_count; g++) {
@@ -165,10 +171,9 @@ int pilot_run(struct sampler *sampler, uint64_t began_ns, struct weir_reason *pr
       snprintf(problem->text, sizeof problem->text, "%s: %s", run->plan.groups[g].id, strerror(-result));
     if (result < 0) return result;
   }
-  uint64_t spent = os_clock_ns() - began_ns;
-  uint64_t left = run->plan.time_ns > spent ? run->plan.time_ns - spent : 0;
-  left -= left / 20; /* for what was not foreseen */
-  if (pilot_schedule(&run->plan, left)) return sampler_layout(sampler, problem);
+  bool resized = schedule_groups(&run->plan, pilot_time_left(&run->plan, began_ns));
+  int result = resized ? sampler_layout(sampler, problem) : 0;
+  schedule_rounds(&run->plan, pilot_time_left(&run->plan, began_ns));
   sampler->plan_is_stale = true;
-  return 0;
+  return result;
 }

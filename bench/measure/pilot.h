@@ -6,16 +6,12 @@
 #define WEIR_PILOT_H
 
 #include "measure/sampler.h"
+#include "measure/schedule.h"
 
 /* Fills in the found fields of the plan. The time already spent counts against the budget. */
 int pilot_run(struct sampler *sampler, uint64_t began_ns, struct weir_reason *problem);
 
-/* ---- the pure part: from costs to a schedule ---- */
-
-/*
- * Fits the groups into budget_ns: rounds up to the cap; where not even the ranks' floor fits, sizes are halved (never those
- * that the user named), then groups are dropped from the highest priority number down. Returns whether sizes changed.
- */
-bool pilot_schedule(struct plan *plan, uint64_t budget_ns);
+/* What is left of the time for samples, a reserve for what nobody foresaw apart. */
+uint64_t pilot_time_left(const struct plan *plan, uint64_t began_ns);
 
 #endif

@@ -1,13 +1,13 @@
 /*
- * schedule.c - how many rounds, of what size, of which groups. Pure: planned once from the pilot's costs and never looked
- * at again, because stopping when the result looks good is how false results are made.
+ * schedule.c - how many rounds, of what size, of which groups. Pure: planned from the costs of pilot and burn-in, which are
+ * not analysed, and never looked at again, because stopping when the result looks good is how false results are made.
  */
 #include <stdio.h>
 
 #include "base/units.h"
-#include "measure/pilot.h"
+#include "measure/schedule.h"
 
-#define ROUNDS_MAX 1000u
+#define ROUNDS_MAX 10000u
 
 static bool in_play(const struct plan_group *group) { return !group->dropped && plan_group_k(group) > 0; }
 
@@ -103,16 +103,17 @@ static void use_up(struct plan *plan, uint64_t left_ns) {
   }
 }
 
-bool pilot_schedule(struct plan *plan, uint64_t budget_ns) {
-  bool changed = false;
-  if (plan->rounds == 0) {
-    changed = shrink(plan, budget_ns);
-    for (struct plan_group *group; cost_of(plan, 0) > budget_ns && (group = least_wanted(plan));) drop(group, plan->time_ns);
-  }
+void schedule_rounds(struct plan *plan, uint64_t budget_ns) {
   set_floors(plan);
-  if (plan->rounds) return changed;
+  if (plan->rounds) return;
   uint64_t floor = cost_of(plan, 0);
   uint64_t left = fill_up(plan, budget_ns > floor ? budget_ns - floor : 0);
   if (plan->fill_time) use_up(plan, left);
+}
+
+bool schedule_groups(struct plan *plan, uint64_t budget_ns) {
+  if (plan->rounds) return false;
+  bool changed = shrink(plan, budget_ns);
+  for (struct plan_group *group; cost_of(plan, 0) > budget_ns && (group = least_wanted(plan));) drop(group, plan->time_ns);
   return changed;
 }

@@ -26,7 +26,7 @@ static double ranked_quantity(const struct sample *sample, enum plan_rank rank_b
 
 static bool is_analysed(const struct series *series, const struct sample *sample) {
   return sample->group == series->group && sample->cell < series->cell_count && sample->round >= 1 &&
-         sample->status == RUN_OK && !(sample->flags & (RUN_PILOT | RUN_BURN_IN | RUN_PARTIAL)) &&
+         sample->status == RUN_OK && !(sample->flags & (RUN_PILOT | RUN_BURN_IN | RUN_PARTIAL | RUN_RETAKEN)) &&
          sample_elapsed_ns(sample) > 0;
 }
 

@@ -18,7 +18,7 @@
 #include "measure/cells.h"
 #include "measure/content.h"
 #include "measure/measure.h"
-#include "measure/pilot.h"
+#include "measure/schedule.h"
 #include "measure/scratch.h"
 #include "os/os.h"
 
@@ -146,10 +146,11 @@ static void schedule_fills_the_default_rounds_when_time_allows(void **state) {
   (void)state;
   struct plan_group groups[] = {made_group(SECOND / 100, 0), made_group(SECOND / 100, 1)};
   struct plan plan = {.group_count = 2, .groups = groups, .time_ns = 60 * SECOND};
-  assert_false(pilot_schedule(&plan, 60 * SECOND));
+  assert_false(schedule_groups(&plan, 60 * SECOND));
+  schedule_rounds(&plan, 60 * SECOND);
   assert_int_equal(groups[0].rounds, PLAN_ROUNDS_DEFAULT);
   plan.fill_time = true;
-  pilot_schedule(&plan, 60 * SECOND);
+  schedule_rounds(&plan, 60 * SECOND);
   assert_true(groups[1].rounds > 1000 / 2);
 }
 
@@ -158,7 +159,8 @@ static void schedule_shrinks_then_drops_and_keeps_the_floor(void **state) {
   struct plan_group groups[] = {made_group(2 * SECOND, 0), made_group(2 * SECOND, 7), made_group(2 * SECOND, 3)};
   for (unsigned i = 0; i < 3; i++) plan_resize(&groups[i], 128 << 20);
   struct plan plan = {.group_count = 3, .groups = groups, .time_ns = 15 * SECOND};
-  assert_true(pilot_schedule(&plan, 15 * SECOND));
+  assert_true(schedule_groups(&plan, 15 * SECOND));
+  schedule_rounds(&plan, 15 * SECOND);
   assert_true(groups[0].demand.size_bytes == 32 << 20);
   assert_false(groups[0].dropped);
   assert_true(groups[1].dropped);
@@ -168,16 +170,28 @@ static void schedule_shrinks_then_drops_and_keeps_the_floor(void **state) {
   for (unsigned i = 0; i < 3; i++) free(groups[i].title);
 }
 
+static void schedule_gives_cheap_groups_their_rounds_first(void **state) {
+  (void)state;
+  struct plan_group groups[] = {made_group(SECOND, 0), made_group(SECOND / 100, 1)};
+  groups[0].size_fixed = groups[1].size_fixed = true;
+  struct plan plan = {.group_count = 2, .groups = groups, .time_ns = 15 * SECOND};
+  assert_false(schedule_groups(&plan, 15 * SECOND));
+  schedule_rounds(&plan, 15 * SECOND);
+  assert_int_equal(groups[1].rounds, PLAN_ROUNDS_DEFAULT);
+  assert_in_range(groups[0].rounds, plan_rounds_for_verdicts(10), 14);
+}
+
 static void schedule_never_shrinks_what_the_user_named(void **state) {
   (void)state;
   struct plan_group group = made_group(100 * SECOND, 0);
   group.size_fixed = true;
   struct plan plan = {.group_count = 1, .groups = &group, .time_ns = 20 * SECOND};
-  assert_false(pilot_schedule(&plan, 20 * SECOND));
+  assert_false(schedule_groups(&plan, 20 * SECOND));
+  schedule_rounds(&plan, 20 * SECOND);
   assert_false(group.dropped);
   assert_int_equal(group.rounds, plan_rounds_for_verdicts(10));
   plan.rounds = 3;
-  pilot_schedule(&plan, 20 * SECOND);
+  schedule_rounds(&plan, 20 * SECOND);
   assert_int_equal(group.rounds, 3);
 }
 
@@ -534,6 +548,7 @@ int main(void) {
       cmocka_unit_test(coverage_and_cuts_bound_a_pass),
       cmocka_unit_test(schedule_fills_the_default_rounds_when_time_allows),
       cmocka_unit_test(schedule_shrinks_then_drops_and_keeps_the_floor),
+      cmocka_unit_test(schedule_gives_cheap_groups_their_rounds_first),
       cmocka_unit_test(schedule_never_shrinks_what_the_user_named),
       cmocka_unit_test(scratch_leaves_nothing),
       cmocka_unit_test(scratch_is_swept_after_sigkill),
