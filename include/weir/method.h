@@ -21,10 +21,20 @@
 #ifndef WEIR_METHOD_H
 #define WEIR_METHOD_H
 
+#ifdef __cplusplus
+#include <atomic>
+typedef std::atomic<int> weir_atomic_int;
+#else
 #include <stdatomic.h>
+typedef atomic_int weir_atomic_int;
+#endif
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #define WEIR_METHOD_ABI 1u
 
@@ -34,7 +44,11 @@ enum weir_task {
   WEIR_TASK_BLOCKS, /* requests of one size, each delivered by itself */
   WEIR_TASK_WHOLE,  /* the whole file (or partition) lies in memory at once, then it is delivered */
 };
-enum weir_direction { WEIR_READ, WEIR_WRITE };
+enum weir_direction {
+  WEIR_READ,
+  WEIR_WRITE,
+  WEIR_MIXED, /* every request of the order is a read or a write, by a seeded coin: weir_order_writes */
+};
 enum weir_access { WEIR_SEQUENTIAL, WEIR_RANDOM };
 enum weir_durability {
   WEIR_DURABILITY_NONE, /* the data may still be in the page cache when the clock stops */
@@ -70,7 +84,8 @@ enum weir_param_kind {
  * One parameter. `preset` is used when nothing is said. `sweep` lists the values that a group tries when the user names
  * none, e.g. "64KiB|256KiB|1MiB"; NULL tries `preset` alone. A parameter called `block` is the request size: where the
  * demand fixes the request size, the core sets it and does not show it as a choice.
- * `tasks`, `accesses` and `durabilities` are WEIR_BIT masks of where the parameter has a meaning.
+ * `tasks`, `accesses`, `durabilities` and `targets` are WEIR_BIT masks of where the parameter has a meaning; `targets` is
+ * looked at for writers only, and 0 means all.
  */
 struct weir_param {
   const char *name;
@@ -81,6 +96,7 @@ struct weir_param {
   uint64_t min, max;   /* WEIR_PARAM_SIZE and WEIR_PARAM_COUNT */
   uint32_t tasks, accesses, durabilities;
   const char *help;
+  uint32_t targets;
 };
 
 #define WEIR_PARAMS_MAX 8
@@ -95,7 +111,7 @@ struct weir_param {
  */
 struct weir_flow {
   enum weir_consumer mode;
-  const atomic_int *stop;
+  const weir_atomic_int *stop;
   uint64_t operations; /* finished operations */
   uint64_t bytes;      /* bytes delivered or supplied */
   uint64_t sum;        /* position-keyed sum of the touched lines */
@@ -118,7 +134,7 @@ static inline uint64_t weir_line_key(uint64_t position) {
  * the order or the size of the pieces. Lines are those of the file, so the answer is the same for every block size.
  */
 static inline uint64_t weir_touch(uint64_t offset, const void *data, size_t length) {
-  const unsigned char *bytes = data;
+  const unsigned char *bytes = (const unsigned char *)data;
   size_t at = (size_t)((WEIR_CACHE_LINE - offset % WEIR_CACHE_LINE) % WEIR_CACHE_LINE);
   uint64_t key = weir_line_key(offset + at), sum = 0;
   for (; at < length; at += WEIR_CACHE_LINE, key += UINT64_C(0x9e3779b97f4a7c15)) sum += (bytes[at] + UINT64_C(1)) * key;
@@ -146,7 +162,11 @@ static inline void weir_supply(struct weir_flow *flow, uint64_t offset, void *da
 }
 
 static inline bool weir_stopped(const struct weir_flow *flow) {
+#ifdef __cplusplus
+  return flow->stop->load(std::memory_order_relaxed) != 0;
+#else
   return atomic_load_explicit(flow->stop, memory_order_relaxed) != 0;
+#endif
 }
 
 /* Brackets around one operation, submit to data usable. One test each when latency is off. */
@@ -188,6 +208,12 @@ struct weir_host {
       __attribute__((format(printf, 3, 4)))
 #endif
       ;
+  /*
+   * For contenders that are whole programs with a clock of their own (fio): the run phase of this instance took `run_ns`
+   * and `cpu_ns`, as the program itself says, in place of what was seen from outside. Called in run, at most once a pass.
+   * The sample is flagged "self-timed".
+   */
+  void (*claim_time)(const struct weir_job *job, uint64_t run_ns, uint64_t cpu_ns);
 };
 
 struct weir_job {
@@ -215,6 +241,9 @@ struct weir_job {
   unsigned order_shift;     /* random: about half of n */
   const struct weir_host *host;
   struct weir_reason *reason; /* where host->fail and probe put their words */
+  /* direction mixed: the coin of weir_order_writes */
+  uint64_t write_share;     /* of 2^32 */
+  uint64_t write_key;
 };
 
 /*
@@ -238,6 +267,17 @@ static inline uint64_t weir_order_offset(const struct weir_job *job, uint64_t in
 static inline size_t weir_order_length(const struct weir_job *job, uint64_t offset) {
   uint64_t left = job->part_offset + job->part_length - offset;
   return (size_t)(left < job->block ? left : job->block);
+}
+
+/*
+ * Direction mixed: is the request at `offset` a write? Decided by a hash of the block's number, so it does not depend on the
+ * order, and the same blocks are written in every pass.
+ */
+static inline bool weir_order_writes(const struct weir_job *job, uint64_t offset) {
+  uint64_t hash = (offset / job->block + job->write_key) * UINT64_C(0x9e3779b97f4a7c15);
+  hash ^= hash >> 32;
+  hash *= UINT64_C(0xd6e8feb86659fd93);
+  return hash >> 32 < job->write_share;
 }
 
 /* ---- the method ---------------------------------------------------------------------------------------------------- */
@@ -275,5 +315,9 @@ static inline bool weir_is_first(const struct weir_job *job) { return job->insta
 /* A plugin exports this: a NULL-terminated list of its methods, or NULL if it cannot serve this ABI. */
 #define WEIR_PLUGIN_ENTRY weir_plugin_methods
 typedef const struct weir_method *const *weir_plugin_entry(uint32_t abi);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -149,7 +149,11 @@ static int fail(const struct weir_job *job, int code, const char *format, ...) {
   return code;
 }
 
-static const struct weir_host host = {WEIR_METHOD_ABI, sizeof(struct weir_host), buffer_get, buffer_put, fail};
+static const struct weir_host host = {.abi = WEIR_METHOD_ABI,
+                                      .struct_size = sizeof(struct weir_host),
+                                      .buffer_get = buffer_get,
+                                      .buffer_put = buffer_put,
+                                      .fail = fail};
 
 static void cover(struct instance *self, uint64_t offset, size_t length) {
   for (uint64_t i = offset; i < offset + length; i++) {
