@@ -95,7 +95,7 @@ struct request {
        .offset = REQUEST_AT(plan.rounds),                                                                             \
        .low = 0,                                                                                                      \
        .high = 100000,                                                                                                \
-       .help = "samples of each cell (0: as many as the time allows)"},                                               \
+       .help = "samples of each cell (0: 20, or what --time allows)"},                                               \
       {.name = "margin",                                                                                              \
        .argument = "SHARE",                                                                                           \
        .kind = OPTION_SHARE,                                                                                          \

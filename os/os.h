@@ -155,8 +155,11 @@ const char *os_crash_name(int code); /* "SIGBUS", ... */
 int os_self_path(char *out, size_t size); /* the running program's file */
 /* Detaches from terminal signals so that Ctrl-C reaches only the parent (for janitors and workers). */
 int os_process_shield(void);
-/* The calling process is killed when the thread that forked it ends (for workers, never for janitors). */
-int os_process_follow_parent(void);
+/*
+ * The calling process is killed when the thread that started it ends (for workers, never for janitors). -ESRCH: `parent`,
+ * an os_process_id, is gone already.
+ */
+int os_process_follow_parent(int parent);
 int os_process_id(void);
 
 int os_pipe(os_file *read_end, os_file *write_end);
@@ -167,6 +170,9 @@ struct os_thread; /* joined exactly once */
 int os_thread_start(void *(*body)(void *context), void *context, struct os_thread **out);
 int os_thread_join(struct os_thread *thread);
 void os_thread_yield(void);
+/* Sleeps while *word is `value`; may also return without a reason, so look again. Wake after changing the word. */
+void os_wait_word(const volatile unsigned *word, unsigned value);
+void os_wake_word(const volatile unsigned *word); /* all that wait */
 /* Keeps the calling thread on one CPU, counted from 0 among those the process may use. */
 int os_thread_pin(unsigned cpu);
 
@@ -207,16 +213,18 @@ int os_cache_drop_all(void);
 
 /* ---- counters ------------------------------------------------------------------------------------------------------ */
 
-struct os_usage {               /* of this process, all threads */
+/* Of this process, all threads. Cheap and without file access, so that it can stand right beside what is measured. */
+struct os_usage {
   uint64_t cpu_ns;
   uint64_t minor_faults, major_faults;
   uint64_t voluntary_switches, involuntary_switches;
-  uint64_t peak_bytes;          /* largest resident set so far */
-  int64_t storage_read_bytes;   /* what this process made devices read; -1 unknown */
 };
 void os_usage(struct os_usage *out);
+uint64_t os_resident_bytes(void);      /* memory that this process has in use now */
+uint64_t os_peak_bytes(void);          /* the most it had since it started or os_peak_reset */
 /* Sets the peak back to what is resident now. A forked process starts with the peak at its parent's resident set. */
-int os_usage_reset_peak(void);
+int os_peak_reset(void);
+int64_t os_storage_read_bytes(void);   /* what this process made devices read; -1 unknown */
 
 struct os_device_counters { uint64_t read_bytes, write_bytes, flushes; bool flushes_known; };
 /* Of the device that holds files with this os_stat.device. -ENODEV: none (memory, network, stacked file systems). */

@@ -222,6 +222,7 @@ static json_t *group_value(const struct plan *plan, const struct stat_group *gro
   put(object, "best_set", best_set_value(group));
   put(object, "aa_twin", interval_value(&group->twin));
   put(object, "margin", known_value(group->margin));
+  put(object, "state_missed", json_boolean(group->state_missed));
   put(object, "smallest_callable_ratio", positive_value(group->smallest_callable_ratio));
   put(object, "noise", positive_value(group->noise));
   put(object, "pairs", pairs_value(group));

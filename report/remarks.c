@@ -109,8 +109,17 @@ static void print_numbers_only(const struct page *page) {
   text_release(&text);
 }
 
+/* The group's name says what was asked for; this says that it was not so. */
+static void print_missed_state(const struct page *page) {
+  bool cold = page->group->plan->demand.cache == PLAN_COLD;
+  page_sentence(page, "!", cold ? "cold was asked for, but in no sample was the file out of the cache and read from the device: "
+                                  "these are not numbers of a disk."
+                                : "warm was asked for, but in no sample did the file stay in the cache.");
+}
+
 void page_answer(const struct page *page) {
   const struct stat_group *group = page->group;
+  if (group->state_missed) print_missed_state(page);
   if (group->k == 0) {
     page_sentence(page, " ", "No method was measured.");
   } else if (group->k == 1) {
@@ -139,7 +148,7 @@ static void put_twin(struct text *text, const struct stat_group *group) {
   text_put(text, " Two identical entries of ");
   page_put_glued(text, group->cells[group->baseline].plan->id);
   text_put(text, " differed by ");
-  put_percent(text, group->twin.median < 1 ? 2 - group->twin.median : group->twin.median, false);
+  put_percent(text, group->twin.median < 1 ? 1 / group->twin.median : group->twin.median, false);
   text_put(text, DISPLAY_GLUE "%");
   if (group->twin.known) {
     text_put(text, " (");

@@ -3,7 +3,7 @@
 set -eu
 
 need_build="gcc meson ninja-build pkg-config python3 libc6-dev libjansson-dev libinih-dev libxxhash-dev liburing-dev libcmocka-dev"
-need_check="$need_build clang strace gcc-mingw-w64-x86-64 libclang-rt-14-dev"
+need_check="$need_build clang strace gcc-mingw-w64-x86-64 libclang-rt-dev locales"
 case "${1:-run}" in
   run) wanted=$need_build ;;
   check) wanted=$need_check ;;

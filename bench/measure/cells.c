@@ -1,6 +1,6 @@
 /*
- * cells.c - jobs. All instances of a cell, all cells of a group and all rounds of a run see the same requests in the same
- * order for the same block size: a group compares ways of doing one piece of work.
+ * cells.c - jobs. In one round all cells of a group see the same requests in the same order for the same block size: a group
+ * compares ways of doing one piece of work. The next round draws another order, so that no cache below ours learns it.
  */
 #include "measure/cells.h"
 
@@ -47,11 +47,15 @@ uint64_t cell_block(const struct plan_group *group, const struct plan_cell *cell
   return group->demand.request_bytes ? group->demand.request_bytes : 65536;
 }
 
+/* floor(blocks * i / n), for any number of blocks: shares that differ by one block at most. */
+static uint64_t share_of(uint64_t blocks, unsigned i, unsigned n) {
+  return blocks / n * i + blocks % n * i / n;
+}
+
 static void set_partition(struct weir_job *job, uint64_t size) {
   uint64_t blocks = size / job->block + (size % job->block != 0);
-  uint64_t each = blocks / job->instances + (blocks % job->instances != 0);
-  uint64_t first = each * job->instance < blocks ? each * job->instance : blocks;
-  uint64_t last = first + each < blocks ? first + each : blocks;
+  uint64_t first = share_of(blocks, job->instance, job->instances);
+  uint64_t last = share_of(blocks, job->instance + 1, job->instances);
   job->part_offset = first < blocks || blocks == 0 ? first * job->block : size;
   uint64_t end = last < blocks ? last * job->block : size;
   job->part_length = end - job->part_offset;
@@ -68,14 +72,15 @@ static uint64_t pass_operations(const struct weir_job *job, const struct plan_gr
   return operations == 0 && job->blocks > 0 ? 1 : operations;
 }
 
-static void set_order(struct weir_job *job, const struct plan *plan, unsigned group) {
+static void set_order(struct weir_job *job, const struct plan *plan, unsigned group, int32_t round) {
   job->operations = pass_operations(job, &plan->groups[group]);
   if (job->access != WEIR_RANDOM || job->blocks == 0) return;
   unsigned bits = 1;
   while (bits < 63 && (job->blocks - 1) >> bits != 0) bits++;
   job->order_mask = (UINT64_C(1) << bits) - 1;
   job->order_shift = bits / 2 > 0 ? bits / 2 : 1;
-  struct random_state random = random_start(plan->seed, (UINT64_C(1) << 32) + ((uint64_t)group << 16) + job->instance);
+  uint64_t stream = ((uint64_t)(uint32_t)(round + 2) << 32) + ((uint64_t)group << 16) + job->instance;
+  struct random_state random = random_start(plan->seed, stream);
   for (unsigned i = 0; i < 3; i++) job->order_key[i] = random_next(&random) | 1;
 }
 
@@ -98,7 +103,7 @@ void cell_job_init(struct cell_job *out, const struct plan *plan, unsigned group
   out->job.host = &out->host;
   out->job.reason = &out->reason;
   set_partition(&out->job, g->demand.size_bytes);
-  set_order(&out->job, plan, group);
+  set_order(&out->job, plan, group, files->round);
 }
 
 uint64_t cell_operations(const struct plan *plan, unsigned group, unsigned cell) {
@@ -111,13 +116,6 @@ uint64_t cell_operations(const struct plan *plan, unsigned group, unsigned cell)
     operations += job.job.operations;
   }
   return operations;
-}
-
-uint64_t cell_bytes(const struct plan *plan, unsigned group, unsigned cell) {
-  const struct plan_group *g = &plan->groups[group];
-  if (g->demand.access == WEIR_SEQUENTIAL && g->pass_bytes == 0) return g->demand.size_bytes;
-  uint64_t bytes = cell_operations(plan, group, cell) * cell_block(g, &g->cells[cell]);
-  return bytes < g->demand.size_bytes ? bytes : g->demand.size_bytes;
 }
 
 uint64_t cell_memory(const struct plan_group *group, const struct plan_cell *cell) {

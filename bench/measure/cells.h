@@ -17,15 +17,17 @@ struct cell_job {
   const struct content *content; /* fills writers' buffers; NULL for readers of user files */
 };
 
-struct cell_files { const char *path, *directory; const struct content *content; };
+struct cell_files {
+  const char *path, *directory;
+  const struct content *content;
+  int32_t round; /* random orders differ from round to round, and are the same for all cells in it */
+};
 
 /* Makes the job of one instance of a cell. Needs cell->impl. Pure, but for the services in `host`. */
 void cell_job_init(struct cell_job *out, const struct plan *plan, unsigned group, unsigned cell, unsigned instance,
                    const struct cell_files *files);
 /* Requests of one pass over all instances. */
 uint64_t cell_operations(const struct plan *plan, unsigned group, unsigned cell);
-/* Bytes of one pass over all instances. */
-uint64_t cell_bytes(const struct plan *plan, unsigned group, unsigned cell);
 /* The request size of a cell: its `block`, or the demand's. */
 uint64_t cell_block(const struct plan_group *group, const struct plan_cell *cell);
 /* Memory that the buffers of a cell need at once; UINT64_MAX when it does not fit a number. */

@@ -13,7 +13,7 @@
 
 #define RUNS 9u
 #define MIB ((size_t)1024 * 1024)
-#define COPY_BYTES (64 * MIB)  /* larger than the last-level cache of common machines: memory, not cache, is the floor */
+#define COPY_BYTES ((size_t)RUN_FLOOR_BYTES) /* larger than most last-level caches: memory, not cache, is the floor */
 #define COPY_PIECE (256 * 1024)
 #define FAULT_BYTES (16 * MIB)
 
@@ -124,7 +124,7 @@ static double harness_ns(void *context) {
   struct plan_group group = {.cells = &cell, .cell_count = 1,
                              .demand = {.size_bytes = 512 * MIB, .request_bytes = 4096, .consumer = WEIR_CONSUMER_NONE}};
   struct plan plan = {.group_count = 1, .groups = &group};
-  const struct cell_files files = {"", "", NULL};
+  const struct cell_files files = {"", "", NULL, 0};
   struct cell_job job;
   struct weir_flow flow;
   struct flow_core core;

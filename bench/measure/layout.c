@@ -56,10 +56,8 @@ struct layout_file *layout_find(struct layout *layout, const struct plan *plan, 
   return find(layout, role, role == LAYOUT_USER ? 0 : g->cells[cell].place, g->demand.size_bytes);
 }
 
-struct layout_file *layout_flush_file(struct layout *layout, unsigned place) {
-  for (unsigned i = 0; i < layout->count; i++)
-    if (layout->files[i].role == LAYOUT_FLUSH && layout->files[i].place == place) return &layout->files[i];
-  return NULL;
+struct layout_file *layout_flush_file(struct layout *layout, const struct layout_file *file) {
+  return find(layout, LAYOUT_FLUSH, file->place, file->size);
 }
 
 static char *user_directory(const char *path) {
@@ -160,6 +158,7 @@ static int lay(struct layout_file *file, const struct content *content, const st
     if (result < 0 && result != -EINTR)
       snprintf(problem->text, sizeof problem->text, "the scratch file '%.100s' cannot be written: %s", file->path,
                strerror(-result));
+    file->is_whole = result == 0;
   }
   if (result == 0) result = os_stat_path(file->path, &stat);
   if (result == 0) file->device = stat.device;

@@ -17,6 +17,7 @@ struct layout_file {
   char *path;           /* literal */
   const char *directory;/* of the file; not owned */
   uint64_t device;      /* os_stat.device */
+  bool is_whole;        /* full size, every block written */
   bool is_warm;         /* was warmed by us since it was last evicted or written */
   bool wanted;
 };
@@ -34,7 +35,8 @@ struct layout {
 int layout_update(struct layout *layout, const struct run *run, const struct scratch *scratch, const struct content *content,
                   const struct measure_options *options, struct weir_reason *problem);
 struct layout_file *layout_find(struct layout *layout, const struct plan *plan, unsigned group, unsigned cell);
-struct layout_file *layout_flush_file(struct layout *layout, unsigned place);
+/* The second file that --flush=file reads: as large, in the same place; NULL if there is none. */
+struct layout_file *layout_flush_file(struct layout *layout, const struct layout_file *file);
 /* Writes `size` bytes of content to `path` (made or cut) and syncs them. */
 int layout_write(const char *path, uint64_t size, const struct content *content, volatile int *interrupted);
 void layout_release(struct layout *layout);

@@ -61,6 +61,14 @@ static void put_out(struct plan_cell *cell, const char *reason) {
   snprintf(cell->reason, sizeof cell->reason, "%s", reason);
 }
 
+/* What could be done in the pilot no longer can: rights or free memory have changed. Nothing was measured. */
+static int put_unavailable(struct plan_cell *cell, const struct weir_reason *reason) {
+  cell->status = PLAN_UNAVAILABLE;
+  snprintf(cell->reason, sizeof cell->reason, "%s", reason->text);
+  snprintf(cell->remedy, sizeof cell->remedy, "%s", reason->remedy);
+  return 1;
+}
+
 /*
  * A warm sample that had to go to the device: the system took pages out after they had been checked. The rule looks at the
  * state alone, never at the time, so that it cannot prefer one result to another.
@@ -72,13 +80,17 @@ static bool lost_its_warmth(const struct plan_group *group, const struct sample 
   return !(sample->flags & (RUN_NOT_WARM | RUN_PARTIAL)) && sample->device_read_bytes > 0;
 }
 
+/* 0: taken; 1: the cell is out without a sample; negative: the run cannot go on. */
 static int one_sample(struct sampler *sampler, const struct sampler_wish *wish, struct sample *sample) {
   struct run *run = sampler->run;
   struct weir_reason unavailable;
   struct plan_group *group = &run->plan.groups[wish->group];
   int result = 0;
+  struct sampler_wish now = *wish;
   for (unsigned tries = 3; tries > 0 && result == 0; tries--) {
-    result = sampler_take(sampler, wish, sample, &unavailable);
+    result = sampler_take(sampler, &now, sample, &unavailable);
+    now.predecessor = (int32_t)wish->cell;
+    if (result == 0 && unavailable.text[0]) return put_unavailable(&group->cells[wish->cell], &unavailable);
     bool again = result == 0 && tries > 1 && lost_its_warmth(group, sample);
     if (again) sample->flags |= RUN_RETAKEN;
     if (result == 0) result = run_add_sample(run, sample);
@@ -103,6 +115,7 @@ static int group_round(struct sampler *sampler, unsigned group, unsigned round, 
     if (*sampler->options->interrupted) result = -EINTR;
     if (result == 0) result = one_sample(sampler, &wish, &sample);
     if (result == 0) tell_sample(sampler, &sample, progress, rounds);
+    if (result == 1) result = 0;
     predecessor = (int32_t)order[i];
     position++;
   }
@@ -157,8 +170,13 @@ static int all_rounds(struct sampler *sampler, struct progress *progress) {
 
 /* ---- what the samples say about themselves ----------------------------------------------------------------------------- */
 
+/* More than a twentieth of what the sample itself made the device move; journals and logs stay below that. */
+static bool has_company(const struct sample *sample) {
+  return sample->device_read_bytes > 0 && sample->foreign_bytes > sample->device_read_bytes / 20 + 65536;
+}
+
 static void warn_of_flags(struct run *run) {
-  size_t total = 0, not_cold = 0, not_warm = 0, unsettled = 0;
+  size_t total = 0, not_cold = 0, not_warm = 0, unsettled = 0, foreign = 0;
   for (size_t i = 0; i < run->sample_count; i++) {
     uint32_t flags = run->samples[i].flags;
     if (flags & (RUN_PILOT | RUN_BURN_IN)) continue;
@@ -166,6 +184,7 @@ static void warn_of_flags(struct run *run) {
     not_cold += (flags & RUN_NOT_COLD) != 0;
     not_warm += (flags & RUN_NOT_WARM) != 0;
     unsettled += (flags & RUN_UNSETTLED) != 0;
+    foreign += has_company(&run->samples[i]);
   }
   if (not_cold)
     run_warn(run, "W05", "close other programs that use the file; as root, --flush=drop",
@@ -174,8 +193,12 @@ static void warn_of_flags(struct run *run) {
     run_warn(run, "W07", "use a smaller --size", "%zu of %zu samples wanted a warm file, but it did not stay in the cache",
              not_warm, total);
   if (unsettled)
-    run_warn(run, "W08", "measure when the disk is idle", "%zu of %zu samples began while data were still being written back",
+    run_warn(run, "W08", "measure when the disk is idle",
+             "%zu of %zu samples left data that the system had not written back 5 s later: what came next was disturbed",
              unsettled, total);
+  if (foreign)
+    run_warn(run, "W09", "measure when nothing else uses the disk",
+             "other programs used the device during %zu of %zu samples; kept", foreign, total);
 }
 
 /* ---- the run ------------------------------------------------------------------------------------------------------------ */
@@ -245,9 +268,7 @@ static int probe_cell(struct sampler *sampler, unsigned group, unsigned index) {
   int result = sampler_take(sampler, &wish, &sample, &unavailable);
   if (result < 0) return result;
   if (unavailable.text[0]) {
-    cell->status = PLAN_UNAVAILABLE;
-    snprintf(cell->reason, sizeof cell->reason, "%s", unavailable.text);
-    snprintf(cell->remedy, sizeof cell->remedy, "%s", unavailable.remedy);
+    put_unavailable(cell, &unavailable);
   } else if (sample.status == RUN_FAILED) {
     put_out(cell, sample.reason);
   }

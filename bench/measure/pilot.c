@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/units.h"
@@ -163,6 +164,24 @@ uint64_t pilot_time_left(const struct plan *plan, uint64_t began_ns) {
   return left - left / 20;
 }
 
+/* A smaller file needs more passes for a sample of the same length. */
+static int fit_into_time(struct sampler *sampler, uint64_t began_ns, struct weir_reason *problem) {
+  struct plan *plan = &sampler->run->plan;
+  uint64_t *before = malloc((plan->group_count + 1) * sizeof *before);
+  if (!before) return -ENOMEM;
+  for (unsigned g = 0; g < plan->group_count; g++) before[g] = plan->groups[g].demand.size_bytes;
+  bool resized = schedule_groups(plan, pilot_time_left(plan, began_ns));
+  for (unsigned g = 0; g < plan->group_count; g++) {
+    struct plan_group *group = &plan->groups[g];
+    bool repeats = group->demand.cache == PLAN_WARM &&
+                   (group->demand.direction == WEIR_READ || group->demand.target == WEIR_TARGET_OVERWRITE);
+    if (repeats && group->demand.size_bytes) group->passes *= before[g] / group->demand.size_bytes;
+    if (group->pass_bytes >= group->demand.size_bytes) group->pass_bytes = 0;
+  }
+  free(before);
+  return resized ? sampler_layout(sampler, problem) : 0;
+}
+
 int pilot_run(struct sampler *sampler, uint64_t began_ns, struct weir_reason *problem) {
   struct run *run = sampler->run;
   for (unsigned g = 0; g < run->plan.group_count; g++) {
@@ -171,8 +190,7 @@ int pilot_run(struct sampler *sampler, uint64_t began_ns, struct weir_reason *pr
       snprintf(problem->text, sizeof problem->text, "%s: %s", run->plan.groups[g].id, strerror(-result));
     if (result < 0) return result;
   }
-  bool resized = schedule_groups(&run->plan, pilot_time_left(&run->plan, began_ns));
-  int result = resized ? sampler_layout(sampler, problem) : 0;
+  int result = fit_into_time(sampler, began_ns, problem);
   schedule_rounds(&run->plan, pilot_time_left(&run->plan, began_ns));
   sampler->plan_is_stale = true;
   return result;

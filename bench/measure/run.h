@@ -36,6 +36,9 @@ enum run_status { RUN_OK, RUN_FAILED };
 
 #define RUN_LATENCY_SLOTS 64
 
+/* Working set of the memory floors: they bound files that are at least as large, not what fits into a cache. */
+#define RUN_FLOOR_BYTES ((uint64_t)64 << 20)
+
 /* One timed run of one cell. Byte and page counters are -1 when the system does not tell. */
 struct sample {
   uint32_t group, cell;
@@ -46,9 +49,11 @@ struct sample {
   uint64_t passes, operations, bytes;
   uint64_t phase_ns[RUN_PHASES];
   uint64_t setup_ns, prepare_ns;
-  uint64_t cpu_ns, minor_faults, major_faults, voluntary_switches, involuntary_switches, peak_bytes;
+  uint64_t cpu_ns, minor_faults, major_faults, voluntary_switches, involuntary_switches;
+  uint64_t peak_bytes;      /* resident at most, beyond what the process had before its set-up */
   int32_t resident_before_ppm, resident_after_ppm;
   int64_t device_read_bytes, device_write_bytes, flushes, foreign_bytes, steal_ns;
+  int64_t cpu_stall_ns, io_stall_ns, memory_stall_ns; /* of the whole machine meanwhile (pressure stall information) */
   uint64_t checksum;        /* position-keyed sum over one pass */
   enum run_status status;
   char reason[192];         /* of a failed one */

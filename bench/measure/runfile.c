@@ -60,6 +60,9 @@ static const struct count_field sample_maybes[] = {
     {"flushes", offsetof(struct sample, flushes)},
     {"foreign_bytes", offsetof(struct sample, foreign_bytes)},
     {"steal_ns", offsetof(struct sample, steal_ns)},
+    {"cpu_stall_ns", offsetof(struct sample, cpu_stall_ns)},
+    {"io_stall_ns", offsetof(struct sample, io_stall_ns)},
+    {"memory_stall_ns", offsetof(struct sample, memory_stall_ns)},
 };
 static const struct count_field floor_reals[] = {
     {"harness_ns_per_op", offsetof(struct run_floors, harness_ns_per_op)},
@@ -338,6 +341,7 @@ static void write_found_group(const struct plan_group *group, FILE *out) {
   put(line, "title", text_value(group->title));
   put(line, "size_bytes", count_value(group->demand.size_bytes));
   put(line, "passes", count_value(group->passes));
+  put(line, "pass_bytes", count_value(group->pass_bytes));
   put(line, "rounds", json_integer(group->rounds));
   put(line, "round_cost_ns", count_value(group->round_cost_ns));
   put(line, "baseline", cell_name_value(group, group->baseline));
@@ -844,6 +848,7 @@ static int read_found(struct reader *reader, const json_t *line) {
   group->title = title;
   code = get_count(reader, line, "size_bytes", &group->demand.size_bytes);
   if (code == 0) code = get_count(reader, line, "passes", &group->passes);
+  if (code == 0 && json_object_get(line, "pass_bytes")) code = get_count(reader, line, "pass_bytes", &group->pass_bytes);
   if (code == 0) code = get_unsigned(reader, line, "rounds", &group->rounds);
   if (code == 0) code = get_count(reader, line, "round_cost_ns", &group->round_cost_ns);
   if (code == 0) code = get_bool(reader, line, "dropped", &group->dropped);

@@ -68,69 +68,114 @@ static bool writes(const struct plan_demand *demand) { return demand->direction 
 /* A target that was there before: full size, every block written. */
 static int restore_target(struct sampler *sampler, struct layout_file *file) {
   struct os_stat stat;
-  if (os_stat_path(file->path, &stat) == 0 && stat.size == file->size) return 0;
-  return layout_write(file->path, file->size, &sampler->content, sampler->options->interrupted);
+  if (file->is_whole && os_stat_path(file->path, &stat) == 0 && stat.size == file->size) return 0;
+  int result = layout_write(file->path, file->size, &sampler->content, sampler->options->interrupted);
+  file->is_whole = result == 0;
+  return result;
 }
 
-static int allocate_target(const struct layout_file *file, struct sample *out) {
+static int allocate_target(struct layout_file *file) {
   os_file handle;
+  file->is_whole = false;
   os_remove(file->path);
   int result = os_open(file->path, OS_WRITE | OS_CREATE | OS_EXCLUSIVE, &handle);
   if (result < 0) return result;
   result = os_allocate(handle, file->size);
   if (result == 0) result = os_sync(handle, true);
   os_close(handle);
-  if (result == -EOPNOTSUPP) snprintf(out->reason, sizeof out->reason, "the file system cannot preallocate");
   return result;
+}
+
+/* What the user asked for and this machine, file system or user may not: a row with its reason, not a wrong answer. */
+static bool cannot_prepare(const struct sampler *sampler, const struct sampler_wish *wish, int error,
+                           struct weir_reason *unavailable) {
+  const struct plan_demand *demand = &sampler->run->plan.groups[wish->group].demand;
+  bool allocates = writes(demand) && demand->target == WEIR_TARGET_PREALLOCATED;
+  if (error != -EPERM && error != -EACCES && error != -EOPNOTSUPP) return false;
+  snprintf(unavailable->text, sizeof unavailable->text, "%s: %s",
+           allocates                       ? "the file system cannot preallocate"
+           : demand->cache == PLAN_COLD    ? "the file cannot be made cold"
+                                           : "the file cannot be made warm",
+           strerror(-error));
+  snprintf(unavailable->remedy, sizeof unavailable->remedy, "%s",
+           allocates                                       ? "use --target=new, or another file system with --dir"
+           : sampler->run->plan.flush == PLAN_FLUSH_DROP   ? "--flush=drop needs root; --flush=dontneed does not"
+                                                           : "use a file that you may read and own");
+  return true;
 }
 
 static int make_state(struct sampler *sampler, const struct plan_demand *demand, struct layout_file *file) {
   if (demand->cache == PLAN_WARM) return layout_make_warm(file);
-  struct layout_file *flush_file = layout_flush_file(&sampler->layout, file->place);
+  struct layout_file *flush_file = layout_flush_file(&sampler->layout, file);
   return layout_make_cold(file, sampler->run->plan.flush, flush_file);
 }
 
 /* Returns flags, or a negative errno value. */
-static int prepare(struct sampler *sampler, const struct sampler_wish *wish, struct layout_file *file, struct sample *out) {
+static int prepare(struct sampler *sampler, const struct sampler_wish *wish, struct layout_file *file) {
   const struct plan_demand *demand = &sampler->run->plan.groups[wish->group].demand;
   if (!writes(demand)) return wish->keep_state ? 0 : make_state(sampler, demand, file);
-  if (demand->target == WEIR_TARGET_PREALLOCATED) return allocate_target(file, out);
+  if (demand->target == WEIR_TARGET_PREALLOCATED) return allocate_target(file);
   if (demand->target == WEIR_TARGET_NEW) {
     int gone = os_remove(file->path);
+    file->is_whole = false;
     return gone == -ENOENT ? 0 : gone;
   }
   int result = restore_target(sampler, file);
+  if (demand->target == WEIR_TARGET_TRUNCATE) file->is_whole = false;
   if (result < 0 || demand->target == WEIR_TARGET_TRUNCATE || wish->keep_state) return result;
   return make_state(sampler, demand, file);
 }
 
 /* ---- what a pass should deliver --------------------------------------------------------------------------------------- */
 
+/* Requests depend on the round only where access is random, and sums on the block only where pieces are hashed. */
+static struct sampler_sum sum_key(const struct sampler *sampler, const struct sampler_wish *wish) {
+  const struct plan_group *group = &sampler->run->plan.groups[wish->group];
+  const struct plan_cell *cell = &group->cells[wish->cell];
+  return (struct sampler_sum){.group = wish->group,
+                              .consumer = sampler->order->check ? sampler->order->consumer : UINT32_MAX,
+                              .threads = cell->threads,
+                              .round = group->demand.access == WEIR_RANDOM ? wish->round : 0,
+                              .block = cell_block(group, cell)};
+}
+
+static bool same_key(const struct sampler_sum *a, const struct sampler_sum *b) {
+  return a->group == b->group && a->consumer == b->consumer && a->threads == b->threads && a->round == b->round &&
+         a->block == b->block;
+}
+
+/* Sums of earlier rounds will not be asked for again. */
+static void forget_rounds(struct sampler *sampler, int32_t round) {
+  unsigned kept = 0;
+  for (unsigned i = 0; i < sampler->sum_count; i++)
+    if (sampler->sums[i].round == 0 || sampler->sums[i].round >= round) sampler->sums[kept++] = sampler->sums[i];
+  sampler->sum_count = kept;
+}
+
 static int expect(struct sampler *sampler, const struct sampler_wish *wish) {
   struct worker_order *order = sampler->order;
   const struct plan_group *group = &sampler->run->plan.groups[wish->group];
-  const struct plan_cell *cell = &group->cells[wish->cell];
   order->check = !writes(&group->demand) && order->consumer != WEIR_CONSUMER_NONE;
-  if (!order->check || (cell->capabilities & WEIR_CAP_FLOOR)) return 0;
-  bool any_block =
-      group->demand.access == WEIR_SEQUENTIAL && order->consumer != WEIR_CONSUMER_HASH && group->pass_bytes == 0;
-  struct sampler_sum want = {wish->group, order->consumer == WEIR_CONSUMER_HASH, any_block ? 0 : cell->threads,
-                             any_block ? 0 : cell_block(group, cell), 0};
+  if (group->cells[wish->cell].capabilities & WEIR_CAP_FLOOR) return 0;
+  struct sampler_sum want = sum_key(sampler, wish);
   for (unsigned i = 0; i < sampler->sum_count; i++) {
     const struct sampler_sum *known = &sampler->sums[i];
-    if (known->group != want.group || known->consumer != want.consumer || known->threads != want.threads ||
-        known->block != want.block)
-      continue;
+    if (!same_key(known, &want)) continue;
     order->expected = known->sum;
+    order->expected_bytes = known->bytes;
+    order->expected_operations = known->operations;
     return 0;
   }
-  int result = worker_expected(&sampler->scene, order, &want.sum);
+  int result = worker_expect(&sampler->scene, order);
   if (result < 0) return result;
+  forget_rounds(sampler, wish->round);
   struct sampler_sum *sums = realloc(sampler->sums, (sampler->sum_count + 1) * sizeof *sums);
   if (!sums) return -ENOMEM;
   sampler->sums = sums;
+  want.sum = order->expected;
+  want.bytes = order->expected_bytes;
+  want.operations = order->expected_operations;
   sums[sampler->sum_count++] = want;
-  order->expected = want.sum;
   return 0;
 }
 
@@ -159,6 +204,8 @@ static int write_order(struct sampler *sampler, const struct sampler_wish *wish,
   order->probe = wish->probe;
   order->warm_up = !wish->verify;
   order->device = file->device;
+  order->parent = os_process_id();
+  order->sample.round = wish->round;
   return expect(sampler, wish);
 }
 
@@ -166,8 +213,8 @@ static int write_order(struct sampler *sampler, const struct sampler_wish *wish,
 
 static int forked_worker(void *context) {
   struct sampler *sampler = context;
-  os_process_follow_parent();
   os_process_shield();
+  if (os_process_follow_parent(sampler->order->parent) < 0) return 1;
   return worker_body(&sampler->scene, sampler->order);
 }
 
@@ -265,33 +312,60 @@ static void take_record(const struct worker_order *order, struct sample *out) {
   *out = got;
 }
 
-/* Writers in the pilot: what is on the device, or at least no longer in the cache, is what was handed over. */
-static void read_back(struct sampler *sampler, struct layout_file *file, struct sample *out) {
-  const struct plan_group *group = &sampler->run->plan.groups[out->group];
-  const struct content content = {sampler->order->content_seed, sampler->content.pool};
-  os_file handle;
-  void *data;
-  const size_t piece = 1024 * 1024;
-  struct os_stat stat;
-  if (group->pass_bytes != 0 || (group->demand.access == WEIR_RANDOM && group->demand.coverage < 1)) return;
-  if (os_stat_path(file->path, &stat) == 0 && stat.size != file->size) fail_sample(out, "wrong data: the file has not the right size");
-  if (os_memory_get(piece, 0, &data) < 0) return;
-  if (os_open(file->path, OS_READ, &handle) == 0) {
-    os_cache_evict(handle, 0, file->size);
-    for (uint64_t at = 0; at < file->size; at += piece) {
-      size_t length = file->size - at < piece ? (size_t)(file->size - at) : piece;
-      int64_t got = os_pread_full(handle, data, length, at);
-      if (got == (int64_t)length && content_mismatch(&content, at, data, length) == length) continue;
-      char text[128];
-      size_t good = got > 0 ? content_mismatch(&content, at, data, (size_t)got) : 0;
+/* ---- reading back: what is on the device, or at least no longer in the cache, is what was handed over ---- */
+
+struct read_back { os_file file; const struct content *content; void *data; size_t room; };
+
+static bool piece_differs(const struct read_back *with, uint64_t offset, uint64_t length, struct sample *out) {
+  char text[128];
+  for (uint64_t done = 0; done < length;) {
+    size_t piece = length - done < with->room ? (size_t)(length - done) : with->room;
+    int64_t got = os_pread_full(with->file, with->data, piece, offset + done);
+    size_t good = got > 0 ? content_mismatch(with->content, offset + done, with->data, (size_t)got) : 0;
+    if (good < piece) {
       snprintf(text, sizeof text, "wrong data: read back, the byte at offset %llu is not what was written",
-               (unsigned long long)(at + good));
+               (unsigned long long)(offset + done + good));
       fail_sample(out, text);
-      break;
+      return true;
     }
-    os_close(handle);
+    done += piece;
   }
-  os_memory_put(data, piece);
+  return false;
+}
+
+/* The requests of every instance, as they were made. */
+static void compare_requests(struct sampler *sampler, const struct layout_file *file, const struct read_back *with,
+                             struct sample *out) {
+  const struct plan *plan = &sampler->run->plan;
+  const struct cell_files files = {file->path, file->directory, with->content, out->round};
+  unsigned threads = plan->groups[out->group].cells[out->cell].threads;
+  for (unsigned t = 0; t < (threads ? threads : 1); t++) {
+    struct cell_job job;
+    cell_job_init(&job, plan, out->group, out->cell, t, &files);
+    if (job.job.operations == job.job.blocks && piece_differs(with, job.job.part_offset, job.job.part_length, out)) return;
+    if (job.job.operations == job.job.blocks) continue;
+    for (uint64_t i = 0; i < job.job.operations; i++) {
+      uint64_t offset = weir_order_offset(&job.job, i);
+      if (piece_differs(with, offset, weir_order_length(&job.job, offset), out)) return;
+    }
+  }
+}
+
+static void read_back(struct sampler *sampler, struct layout_file *file, struct sample *out) {
+  const struct content content = {sampler->order->content_seed, sampler->content.pool};
+  struct read_back with = {.content = &content, .room = 1024 * 1024};
+  struct os_stat stat;
+  if (os_stat_path(file->path, &stat) == 0 && stat.size != file->size && sampler->run->plan.groups[out->group].pass_bytes == 0)
+    fail_sample(out, "wrong data: the file has not the right size");
+  if (os_memory_get(with.room, 0, &with.data) < 0) return;
+  if (os_open(file->path, OS_READ, &with.file) == 0) {
+    os_cache_evict(with.file, 0, file->size);
+    compare_requests(sampler, file, &with, out);
+    os_close(with.file);
+  } else {
+    fail_sample(out, "wrong data: the file is not there after it was written");
+  }
+  os_memory_put(with.data, with.room);
 }
 
 static bool too_big(const struct plan_group *group, const struct plan_cell *cell, struct weir_reason *reason) {
@@ -343,8 +417,9 @@ int sampler_take(struct sampler *sampler, const struct sampler_wish *wish, struc
   if (wish->probe && too_big(group, &group->cells[wish->cell], unavailable)) return 0;
   int result = write_order(sampler, wish, file);
   if (result < 0) return result;
-  result = prepare(sampler, wish, file, out);
+  result = prepare(sampler, wish, file);
   if (result == -EINTR) return result;
+  if (result < 0 && cannot_prepare(sampler, wish, result, unavailable)) return 0;
   if (result < 0) fail_sample(out, strerror(-result));
   if (result < 0) return 0;
   out->flags |= (uint32_t)result;
@@ -356,6 +431,7 @@ int sampler_take(struct sampler *sampler, const struct sampler_wish *wish, struc
   wash_out(sampler, wish, file, out);
   out->prepare_ns = prepared - began + (os_clock_ns() - ended);
   bool complete = out->status == RUN_OK && !(out->flags & RUN_PARTIAL);
+  if (group->demand.target == WEIR_TARGET_OVERWRITE && !complete) file->is_whole = false;
   bool floor = group->cells[wish->cell].capabilities & WEIR_CAP_FLOOR;
   if (wish->verify && complete && !floor && writes(&group->demand)) read_back(sampler, file, out);
   return 0;

@@ -9,7 +9,12 @@
 #include "measure/measure.h"
 #include "measure/worker.h"
 
-struct sampler_sum { uint32_t group, consumer, threads; uint64_t block, sum; };
+/* What a pass should deliver, for all cells that make the same requests. */
+struct sampler_sum {
+  uint32_t group, consumer, threads;
+  int32_t round;
+  uint64_t block, sum, bytes, operations;
+};
 
 struct sampler {
   struct run *run;

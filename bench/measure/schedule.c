@@ -28,6 +28,7 @@ static struct plan_group *costliest_that_may_shrink(struct plan *plan) {
   for (unsigned g = 0; g < plan->group_count; g++) {
     struct plan_group *group = &plan->groups[g];
     if (!in_play(group) || group->size_fixed || group->demand.size_bytes / 2 < group->smallest_bytes) continue;
+    if (group->demand.size_bytes / 2 < group->demand.request_bytes) continue;
     if (group->smallest_bytes == 0 || (found && found->round_cost_ns >= group->round_cost_ns)) continue;
     found = group;
   }

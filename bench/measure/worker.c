@@ -49,18 +49,19 @@ static const struct plan_group *group_of(const struct crew *crew) {
 
 /* ---- barrier ------------------------------------------------------------------------------------------------------- */
 
-/* Spins a little, then yields: phases are short, and there may be fewer processors than instances. */
+/* Sleeps: an instance that spun until the slowest is there would take processor time from it, and be charged for it. */
 static void barrier(struct crew *crew) {
   if (crew->count == 1) return;
   unsigned turn = atomic_load(&crew->turn);
-  if (atomic_fetch_add(&crew->arrived, 1) + 1 == crew->count) {
-    atomic_store(&crew->arrived, 0);
-    atomic_fetch_add(&crew->turn, 1);
+  if (atomic_fetch_add(&crew->arrived, 1) + 1 < crew->count) {
+    while (atomic_load(&crew->turn) == turn) os_wait_word((const volatile unsigned *)&crew->turn, turn);
     return;
   }
-  for (unsigned spins = 0; atomic_load(&crew->turn) == turn; spins++)
-    if (spins > 200) os_thread_yield();
+  atomic_store(&crew->arrived, 0);
+  atomic_fetch_add(&crew->turn, 1);
+  os_wake_word((const volatile unsigned *)&crew->turn);
 }
+static_assert(sizeof(atomic_uint) == sizeof(unsigned), "os_wait_word looks at the plain word");
 
 /*
  * All instances go on, or none does. Each looking for itself would not do: one may fail in the next pass before another has
@@ -129,23 +130,22 @@ static void say(struct worker_order *order, const char *text) {
   snprintf(order->reason.text, sizeof order->reason.text, "%s", text);
 }
 
+/* All that a pass should do was done: every request, every byte, and for readers the right ones. */
 static void check_pass(struct crew *crew, uint64_t sum, uint64_t bytes, uint64_t operations) {
   struct worker_order *order = crew->order;
-  if (crew->method->capabilities & WEIR_CAP_FLOOR) return;
-  const struct plan *plan = &crew->scene->run->plan;
-  uint64_t want_bytes = cell_bytes(plan, order->group, order->cell);
-  bool exact = group_of(crew)->demand.access == WEIR_SEQUENTIAL && group_of(crew)->pass_bytes == 0;
-  bool wrong_sum = order->check && sum != order->expected;
-  bool wrong_bytes = exact && bytes != want_bytes;
-  if (operations == 0 && want_bytes > 0) wrong_bytes = true;
-  if (!wrong_sum && !wrong_bytes) return;
   char text[sizeof order->reason.text];
-  if (wrong_bytes)
+  if (crew->method->capabilities & WEIR_CAP_FLOOR) return;
+  if (bytes != order->expected_bytes)
     snprintf(text, sizeof text, "wrong data: %llu bytes passed, %llu expected", (unsigned long long)bytes,
-             (unsigned long long)want_bytes);
-  else
+             (unsigned long long)order->expected_bytes);
+  else if (operations != order->expected_operations)
+    snprintf(text, sizeof text, "wrong data: %llu requests done, %llu expected", (unsigned long long)operations,
+             (unsigned long long)order->expected_operations);
+  else if (order->check && sum != order->expected)
     snprintf(text, sizeof text, "wrong data: checksum 0x%016llx, 0x%016llx expected", (unsigned long long)sum,
              (unsigned long long)order->expected);
+  else
+    return;
   say(order, text);
   atomic_store(&crew->failed, 1);
 }
@@ -190,13 +190,30 @@ static void record_pass(struct crew *crew) {
 
 /* ---- the window ---------------------------------------------------------------------------------------------------- */
 
-struct readings { struct os_usage usage; struct os_device_counters device; struct os_pressure pressure; bool has_device; };
+struct readings {
+  struct os_device_counters device;
+  struct os_pressure pressure;
+  int64_t own_read_bytes;
+  bool has_device;
+  struct os_usage usage;
+};
 
-static void take_readings(const struct worker_order *order, struct readings *out) {
+/* What costs time to read stands outside; usage, which counts that time too, is read right beside the window. */
+static void read_before(const struct worker_order *order, struct readings *out) {
   out->has_device = os_device_counters(order->device, &out->device) == 0;
   os_pressure(&out->pressure);
+  out->own_read_bytes = os_storage_read_bytes();
   os_usage(&out->usage);
 }
+
+static void read_after(const struct worker_order *order, struct readings *out) {
+  os_usage(&out->usage);
+  out->own_read_bytes = os_storage_read_bytes();
+  out->has_device = os_device_counters(order->device, &out->device) == 0;
+  os_pressure(&out->pressure);
+}
+
+static int64_t grown(int64_t before, int64_t after) { return before < 0 || after < 0 ? -1 : after - before; }
 
 static void record_usage(struct worker_order *order, const struct readings *a, const struct readings *b) {
   struct sample *s = &order->sample;
@@ -205,8 +222,10 @@ static void record_usage(struct worker_order *order, const struct readings *a, c
   s->major_faults = b->usage.major_faults - a->usage.major_faults;
   s->voluntary_switches = b->usage.voluntary_switches - a->usage.voluntary_switches;
   s->involuntary_switches = b->usage.involuntary_switches - a->usage.involuntary_switches;
-  s->peak_bytes = b->usage.peak_bytes;
-  s->steal_ns = a->pressure.steal_ns < 0 ? -1 : b->pressure.steal_ns - a->pressure.steal_ns;
+  s->steal_ns = grown(a->pressure.steal_ns, b->pressure.steal_ns);
+  s->cpu_stall_ns = grown(a->pressure.cpu_stall_ns, b->pressure.cpu_stall_ns);
+  s->io_stall_ns = grown(a->pressure.io_stall_ns, b->pressure.io_stall_ns);
+  s->memory_stall_ns = grown(a->pressure.memory_stall_ns, b->pressure.memory_stall_ns);
 }
 
 /*
@@ -215,9 +234,10 @@ static void record_usage(struct worker_order *order, const struct readings *a, c
  */
 static void record_device(struct worker_order *order, const struct readings *a, const struct readings *b, bool reader) {
   struct sample *s = &order->sample;
-  s->device_read_bytes = s->device_write_bytes = s->flushes = s->foreign_bytes = -1;
+  int64_t own = grown(a->own_read_bytes, b->own_read_bytes);
+  s->device_read_bytes = own;
+  s->device_write_bytes = s->flushes = s->foreign_bytes = -1;
   if (!a->has_device || !b->has_device) return;
-  int64_t own = a->usage.storage_read_bytes < 0 ? -1 : b->usage.storage_read_bytes - a->usage.storage_read_bytes;
   int64_t read = (int64_t)(b->device.read_bytes - a->device.read_bytes);
   int64_t written = (int64_t)(b->device.write_bytes - a->device.write_bytes);
   s->device_read_bytes = own >= 0 && own < read ? own : read;
@@ -239,7 +259,7 @@ static void timed_window(struct instance *self) {
   bool leads = self->job->job.instance == 0;
   struct readings before = {0}, after = {0};
   if (leads) {
-    take_readings(order, &before);
+    read_before(order, &before);
     order->sample.start_ns = os_clock_ns();
   }
   uint64_t pass = 0;
@@ -248,7 +268,7 @@ static void timed_window(struct instance *self) {
     if (leads) record_pass(crew);
   } while (agree(self, ++pass < order->passes && !stopped(crew)));
   if (!leads) return;
-  take_readings(order, &after);
+  read_after(order, &after);
   record_usage(order, &before, &after);
   record_device(order, &before, &after, group_of(crew)->demand.direction == WEIR_READ);
 }
@@ -278,10 +298,12 @@ static void *instance_main(void *context) {
 static int hire(struct crew *crew, unsigned index) {
   const struct worker_order *order = crew->order;
   struct instance *self = &crew->instances[index];
-  const struct cell_files files = {order->path, order->directory, order->own_content ? &crew->content : NULL};
+  const struct cell_files files = {order->path, order->directory, order->own_content ? &crew->content : NULL,
+                                   order->sample.round};
   *self = (struct instance){.crew = crew, .job = malloc(sizeof *self->job), .flow = aligned_alloc(128, 256),
                             .core = malloc(sizeof *self->core), .state = calloc(1, crew->method->state_size + 128)};
   static_assert(sizeof(struct weir_flow) <= 256, "an allocation of its own, away from other instances");
+  if (self->flow) *self->flow = (struct weir_flow){.core = NULL};
   if (!self->job || !self->flow || !self->core || !self->state) return -ENOMEM;
   cell_job_init(self->job, &crew->scene->run->plan, order->group, order->cell, index, &files);
   self->job->job.consumer = (enum weir_consumer)order->consumer;
@@ -354,6 +376,8 @@ static enum worker_outcome do_order(struct crew *crew) {
 
 int worker_body(const struct worker_scene *scene, struct worker_order *order) {
   os_close(scene->janitor);
+  os_peak_reset();
+  uint64_t resident = os_resident_bytes();
   const struct plan_cell *cell = &scene->run->plan.groups[order->group].cells[order->cell];
   unsigned count = cell->threads ? cell->threads : 1;
   struct crew crew = {.scene = scene, .order = order, .method = cell->impl, .count = count, .reference = os_no_file,
@@ -365,6 +389,8 @@ int worker_body(const struct worker_scene *scene, struct worker_order *order) {
   for (unsigned i = 0; i < count; i++) dismiss(&crew.instances[i]);
   free(crew.instances);
   os_close(crew.reference);
+  uint64_t peak = os_peak_bytes();
+  order->sample.peak_bytes = peak > resident ? peak - resident : 0;
   atomic_store(&order->outcome, (int)outcome);
   return 0;
 }
@@ -390,9 +416,9 @@ int measure_worker_main(const struct weir_method *const *methods) {
   struct run run = {0};
   struct content content;
   void *order;
-  os_process_follow_parent();
   os_process_shield();
   if (os_map(order_file, sizeof(struct worker_order), OS_MAP_WRITE, &order) < 0) return 2;
+  if (os_process_follow_parent(((struct worker_order *)order)->parent) < 0) return 2;
   if (read_plan(plan_file, methods, &run) < 0) return 2;
   if (content_init(&content, run.plan.seed) < 0) return 2;
   if (run.plan.latency) os_fast_clock_start();
@@ -402,56 +428,74 @@ int measure_worker_main(const struct weir_method *const *methods) {
 
 /* ---- what a pass should deliver ------------------------------------------------------------------------------------ */
 
-/* Plays one instance's requests against the content, or plain reads, with the consumer's own arithmetic. */
-static int expected_of(const struct worker_scene *scene, const struct worker_order *order, unsigned index, uint64_t *sum) {
-  const struct plan_group *group = &scene->run->plan.groups[order->group];
-  const struct content content = {order->content_seed, scene->content->pool};
-  const struct cell_files files = {order->path, order->directory, order->own_content ? &content : NULL};
-  struct cell_job job;
-  cell_job_init(&job, &scene->run->plan, order->group, order->cell, index, &files);
-  bool whole = group->demand.task == WEIR_TASK_WHOLE;
-  uint64_t length = whole ? job.job.part_length : job.job.block;
-  if (length > job.job.part_length) length = job.job.part_length;
-  if (length == 0) return 0;
-  void *data;
-  int result = os_memory_get((size_t)length, 0, &data);
-  if (result < 0) return result;
-  os_file file = os_no_file;
-  if (!order->own_content) result = os_open(order->path, OS_READ, &file);
-  for (uint64_t i = 0; i < (whole ? 1 : job.job.operations) && result == 0; i++) {
-    uint64_t offset = whole ? job.job.part_offset : weir_order_offset(&job.job, i);
-    size_t piece = whole ? (size_t)length : weir_order_length(&job.job, offset);
-    if (order->own_content)
-      content_fill(&content, offset, data, piece);
-    else if (os_pread_full(file, data, piece, offset) != (int64_t)piece)
-      result = -EIO;
-    struct weir_flow flow = {.mode = WEIR_CONSUMER_NONE};
-    struct flow_core core;
-    const struct flow_setup setup = {.consumer = (enum weir_consumer)order->consumer, .content = &content};
-    flow_init(&flow, &core, &setup);
-    if (setup.consumer == WEIR_CONSUMER_HASH)
-      weir_deliver(&flow, offset, data, piece);
-    else
-      flow.sum = weir_touch(offset, data, piece);
-    *sum += flow.sum;
+static bool hashes(const struct worker_order *order) { return order->consumer == WEIR_CONSUMER_HASH; }
+
+static uint64_t sum_of(const struct worker_order *order, uint64_t offset, const void *data, size_t length) {
+  struct weir_flow flow;
+  struct flow_core core;
+  const struct flow_setup setup = {.consumer = WEIR_CONSUMER_HASH};
+  if (!hashes(order)) return weir_touch(offset, data, length);
+  flow_init(&flow, &core, &setup);
+  weir_deliver(&flow, offset, data, length);
+  return flow.sum;
+}
+
+struct rehearsal { const struct content *content; os_file file; unsigned char *data; };
+
+/* The sum of one piece: from the content where that is enough, else from the bytes themselves. */
+static int rehearse_piece(const struct rehearsal *with, struct worker_order *order, uint64_t offset, size_t length) {
+  order->expected_bytes += length;
+  if (!order->check) return 0;
+  if (with->content && !hashes(order)) {
+    order->expected += content_sum(with->content, offset, length);
+    return 0;
   }
-  os_close(file);
-  os_memory_put(data, (size_t)length);
+  if (with->content)
+    content_fill(with->content, offset, with->data, length);
+  else if (os_pread_full(with->file, with->data, length, offset) != (int64_t)length)
+    return -EIO;
+  order->expected += sum_of(order, offset, with->data, length);
+  return 0;
+}
+
+/* Plays one instance's requests against the content, or plain reads of the user's file. */
+static int rehearse(const struct rehearsal *with, struct worker_order *order, const struct weir_job *job) {
+  order->expected_operations += job->operations;
+  if (job->task == WEIR_TASK_WHOLE && job->operations == job->blocks)
+    return rehearse_piece(with, order, job->part_offset, (size_t)job->part_length);
+  int result = 0;
+  for (uint64_t i = 0; i < job->operations && result == 0; i++) {
+    uint64_t offset = weir_order_offset(job, i);
+    result = rehearse_piece(with, order, offset, weir_order_length(job, offset));
+  }
   return result;
 }
 
-int worker_expected(const struct worker_scene *scene, const struct worker_order *order, uint64_t *sum) {
-  const struct plan_group *group = &scene->run->plan.groups[order->group];
-  const struct plan_cell *cell = &group->cells[order->cell];
-  *sum = 0;
-  bool touch = order->consumer != WEIR_CONSUMER_HASH;
-  if (order->own_content && touch && group->demand.access == WEIR_SEQUENTIAL && group->pass_bytes == 0) {
-    const struct content content = {order->content_seed, scene->content->pool};
-    *sum = content_sum(&content, 0, group->demand.size_bytes);
-    return 0;
-  }
+static int rehearse_instance(const struct worker_scene *scene, struct worker_order *order, unsigned index) {
+  const struct content content = {order->content_seed, scene->content->pool};
+  const struct cell_files files = {order->path, order->directory, order->own_content ? &content : NULL,
+                                   order->sample.round};
+  struct rehearsal with = {.content = files.content, .file = os_no_file};
+  struct cell_job job;
+  void *data = NULL;
+  cell_job_init(&job, &scene->run->plan, order->group, order->cell, index, &files);
+  uint64_t largest = job.job.task == WEIR_TASK_WHOLE ? job.job.part_length : job.job.block;
+  if (largest > job.job.part_length) largest = job.job.part_length;
+  bool needs_data = order->check && (!with.content || hashes(order)) && largest > 0;
+  int result = needs_data ? os_memory_get((size_t)largest, 0, &data) : 0;
+  if (result == 0 && needs_data && !with.content) result = os_open(order->path, OS_READ, &with.file);
+  with.data = data;
+  if (result == 0) result = rehearse(&with, order, &job.job);
+  os_close(with.file);
+  if (data) os_memory_put(data, (size_t)largest);
+  return result;
+}
+
+int worker_expect(const struct worker_scene *scene, struct worker_order *order) {
+  const struct plan_cell *cell = &scene->run->plan.groups[order->group].cells[order->cell];
   int result = 0;
+  order->expected = order->expected_bytes = order->expected_operations = 0;
   for (unsigned i = 0; i < (cell->threads ? cell->threads : 1) && result == 0; i++)
-    result = expected_of(scene, order, i, sum);
+    result = rehearse_instance(scene, order, i);
   return result;
 }

@@ -35,14 +35,15 @@ struct worker_order {
   uint64_t content_seed;   /* of that content; writers get a new one for each sample, so that old data cannot pass */
   bool probe;              /* ask the method first */
   bool warm_up;            /* a short untimed pass before */
-  bool check;              /* compare the checksum of each pass with: */
-  uint64_t expected;
+  bool check;              /* compare the checksum of each pass with `expected` */
+  uint64_t expected, expected_bytes, expected_operations; /* of one pass */
+  int parent;              /* os_process_id of the run */
   uint64_t device;         /* os_stat.device of the file, for device counters */
   atomic_int stop;         /* set by the parent: finish up */
   /* out */
   atomic_int outcome;      /* enum worker_outcome */
   struct weir_reason reason;
-  struct sample sample;    /* the fields that only the worker can know */
+  struct sample sample;    /* in: round; out: the fields that only the worker can know */
 };
 
 struct worker_scene {      /* the same for all samples of a run */
@@ -54,9 +55,9 @@ struct worker_scene {      /* the same for all samples of a run */
 /* Body of the process: does the order, stores the outcome, returns the exit code. */
 int worker_body(const struct worker_scene *scene, struct worker_order *order);
 /*
- * The checksum of one pass when the file holds what it should: computed from the scratch content, or by plain reads of the
- * user's file. 0 and *sum, or a negative errno value.
+ * Fills in what one pass should deliver when the file holds what it should: requests, bytes and, with `check`, the checksum,
+ * from the scratch content or by plain reads of the user's file. 0, or a negative errno value.
  */
-int worker_expected(const struct worker_scene *scene, const struct worker_order *order, uint64_t *sum);
+int worker_expect(const struct worker_scene *scene, struct worker_order *order);
 
 #endif

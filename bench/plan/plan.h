@@ -154,10 +154,10 @@ bool plan_cell_counts(const struct plan_cell *cell);
 unsigned plan_group_k(const struct plan_group *group);
 
 /*
- * Rounds below which k cells cannot be told apart at all at the family level of 5 %: for a verdict against the baseline,
- * and for all pairs (ranks). Exact: a sign test over n rounds has no p-value below 2^(1-n).
+ * Rounds below which no verdict of k cells against the baseline is possible at the family level of 5 %. Exact: a sign test
+ * over n rounds has no p-value below 2^(1-n).
  */
-unsigned plan_rounds_for_verdicts(unsigned k), plan_rounds_for_ranks(unsigned k);
+unsigned plan_rounds_for_verdicts(unsigned k);
 
 /* The order of cells in a round: a fresh permutation from seed, group and round. `order` holds cell_count indices. */
 void plan_round_order(const struct plan *plan, unsigned group, unsigned round, uint32_t *order);

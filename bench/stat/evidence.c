@@ -3,6 +3,8 @@
  */
 #include "stat/evidence.h"
 
+#include <string.h>
+
 #include "stat/exact.h"
 #include "stat/label.h"
 #include "stat/paired.h"
@@ -77,18 +79,20 @@ static void add_latency(const struct series *series, unsigned index, struct stat
 }
 
 /*
- * Share of the speed that memory allows, for data that come from memory. The floors are those of one thread, so they
- * bound no cell of several; a view that nobody touches moves nothing and has no bound.
+ * Share of the speed that memory allows, for data that come from memory. The floors are those of one thread and of data too
+ * large for the caches, so they bound no cell of several threads and no small file; a view that nobody touches moves nothing
+ * and has no bound.
  */
 static double limit_percent(const struct series *series, unsigned index, const struct stat_cell *cell) {
   const struct plan_demand *demand = &series->plan->demand;
   const struct plan_cell *plan = &series->plan->cells[index];
   bool view = plan->capabilities & WEIR_CAP_VIEW;
   double floor_bytes_per_s = view ? series->run->floors.scan_bytes_per_s : series->run->floors.memcpy_bytes_per_s;
-  bool from_memory = cell->label[0] == 'w' || label_ram_backed(series, index);
+  bool from_memory = strcmp(cell->label, "warm") == 0 || label_ram_backed(series, index);
   if (demand->direction != WEIR_READ || !from_memory || plan->threads > 1 || !(floor_bytes_per_s > 0)) return 0;
   if (plan->capabilities & (WEIR_CAP_DIRECT | WEIR_CAP_FLOOR)) return 0;
   if (view && demand->consumer == WEIR_CONSUMER_NONE) return 0;
+  if (demand->size_bytes < RUN_FLOOR_BYTES) return 0;
   return 100 * cell->bytes_per_s / floor_bytes_per_s;
 }
 
@@ -97,6 +101,7 @@ void evidence_fill(const struct series *series, unsigned index, struct stat_cell
   cell->n = collect(series, index, sample_elapsed_ns);
   if (cell->n == 0) return;
   cell->elapsed_ns = paired_interval(series->scratch, cell->n, exact_interval_rank(cell->n, PAIRED_LEVEL));
+  if (cell->plan->capabilities & WEIR_CAP_FLOOR) return; /* it moved nothing: no rate, no label */
   cell->bytes_per_s = median(series, index, read_bytes) / cell->elapsed_ns.median * 1e9;
   cell->operations_per_s = median(series, index, read_operations) / cell->elapsed_ns.median * 1e9;
   label_cell(series, index, cell->label);

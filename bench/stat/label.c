@@ -42,28 +42,25 @@ bool label_ram_backed(const struct series *series, unsigned cell) {
 
 /* ---- readers ------------------------------------------------------------------------------------------------------- */
 
-/* What one sample shows of where its bytes came from. */
-enum source { SOURCE_UNKNOWN, SOURCE_CACHE, SOURCE_DEVICE, SOURCE_BOTH };
-
-static enum source source_of(const struct sample *sample) {
-  const double pass_bytes = (double)sample->bytes / (double)sample->passes;
-  if (sample->resident_before_ppm < 0) return SOURCE_UNKNOWN;
-  if (sample->resident_before_ppm >= WARM_PPM) return sample->device_read_bytes <= 0 ? SOURCE_CACHE : SOURCE_BOTH;
-  if (sample->resident_before_ppm >= COLD_PPM) return SOURCE_BOTH;
-  if (sample->device_read_bytes < 0) return SOURCE_UNKNOWN;
-  return (double)sample->device_read_bytes >= DEVICE_SHARE * pass_bytes ? SOURCE_DEVICE : SOURCE_BOTH;
+/* Both halves are needed: where the pages were before, and what the device had to move. */
+enum label_source label_source(const struct sample *sample) {
+  const double pass_bytes = sample->passes ? (double)sample->bytes / (double)sample->passes : 0;
+  if (sample->resident_before_ppm < 0 || sample->device_read_bytes < 0) return LABEL_UNKNOWN;
+  if (sample->resident_before_ppm >= WARM_PPM) return sample->device_read_bytes == 0 ? LABEL_CACHE : LABEL_BOTH;
+  if (sample->resident_before_ppm >= COLD_PPM) return LABEL_BOTH;
+  return (double)sample->device_read_bytes >= DEVICE_SHARE * pass_bytes ? LABEL_DEVICE : LABEL_BOTH;
 }
 
 /* One sample that is not known makes the cell unknown; samples that disagree make it mixed. */
-static enum source source_of_all(const struct series *series, unsigned cell) {
-  enum source all = SOURCE_UNKNOWN;
+static enum label_source source_of_all(const struct series *series, unsigned cell) {
+  enum label_source all = LABEL_UNKNOWN;
   bool first = true;
   for (size_t r = 0; r < series->round_count; r++) {
     const struct sample *sample = series_sample(series, cell, r);
     if (!sample) continue;
-    enum source source = source_of(sample);
-    if (source == SOURCE_UNKNOWN) return SOURCE_UNKNOWN;
-    all = first || source == all ? source : SOURCE_BOTH;
+    enum label_source source = label_source(sample);
+    if (source == LABEL_UNKNOWN) return LABEL_UNKNOWN;
+    all = first || source == all ? source : LABEL_BOTH;
     first = false;
   }
   return all;
@@ -72,10 +69,10 @@ static enum source source_of_all(const struct series *series, unsigned cell) {
 static void label_reader(const struct series *series, unsigned cell, char out[64]) {
   const struct run *run = series->run;
   const char *const words[] = {
-      [SOURCE_UNKNOWN] = "unknown",
-      [SOURCE_CACHE] = "warm",
-      [SOURCE_DEVICE] = is_guest(run) ? "guest-cold" : "cold",
-      [SOURCE_BOTH] = "mixed",
+      [LABEL_UNKNOWN] = "unknown",
+      [LABEL_CACHE] = "warm",
+      [LABEL_DEVICE] = is_guest(run) ? "guest-cold" : "cold",
+      [LABEL_BOTH] = "mixed",
   };
   add_word(out, label_ram_backed(series, cell) ? "ram-backed" : words[source_of_all(series, cell)]);
   if (run->plan.file && fact_is_positive(run, "file.hole_bytes")) add_word(out, "holes");
@@ -84,17 +81,39 @@ static void label_reader(const struct series *series, unsigned cell, char out[64
 
 /* ---- writers ------------------------------------------------------------------------------------------------------- */
 
-/* At least half of the samples saw a flush reach the device; one that cannot tell makes the cell unknown. */
+static uint64_t in_flight(const struct plan_cell *cell) {
+  uint64_t depth = 1;
+  for (unsigned i = 0; i < cell->param_count && (cell->capabilities & WEIR_CAP_DEPTH); i++)
+    if (strcmp(cell->params[i].name, "depth") == 0 && cell->params[i].value > 0) depth = cell->params[i].value;
+  return depth * (cell->threads ? cell->threads : 1);
+}
+
+/*
+ * Flushes that durability takes at least. A device may answer all that wait at the same time with one, and no counter shows
+ * a write that is durable by itself (FUA): too few are then a doubt, not a proof.
+ */
+static uint64_t flushes_needed(const struct series *series, unsigned cell, const struct sample *sample) {
+  if (series->plan->demand.durability != WEIR_DURABILITY_EACH) return sample->passes;
+  uint64_t needed = sample->operations / in_flight(&series->plan->cells[cell]);
+  return needed ? needed : 1;
+}
+
+/* Judged by the majority of samples; one that cannot tell makes the cell unknown. */
 static const char *flush_word(const struct series *series, unsigned cell) {
-  unsigned seen = 0, missing = 0;
+  unsigned enough = 0, few = 0, none = 0;
   for (size_t r = 0; r < series->round_count; r++) {
     const struct sample *sample = series_sample(series, cell, r);
     if (!sample) continue;
     if (sample->flushes < 0) return "unknown";
-    seen += sample->flushes >= 1;
-    missing += sample->flushes < 1;
+    if (sample->flushes == 0)
+      none++;
+    else if ((uint64_t)sample->flushes < flushes_needed(series, cell, sample))
+      few++;
+    else
+      enough++;
   }
-  return seen > missing ? "durable" : "no-flush-seen";
+  if (enough > few + none) return "durable";
+  return none > few ? "no-flush-seen" : "few-flushes-seen";
 }
 
 static void label_writer(const struct series *series, unsigned cell, char out[64]) {

@@ -6,6 +6,9 @@
 
 #include "stat/series.h"
 
+/* What one sample shows of where its bytes came from. */
+enum label_source { LABEL_UNKNOWN, LABEL_CACHE, LABEL_DEVICE, LABEL_BOTH };
+enum label_source label_source(const struct sample *sample);
 /* Words joined by '+', from the samples of the cell; "" when it has none. */
 void label_cell(const struct series *series, unsigned cell, char out[64]);
 /* The file of this cell lies in memory, not on a device. */

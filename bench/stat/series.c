@@ -4,6 +4,8 @@
  */
 #include "stat/series.h"
 
+#include "stat/label.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -24,10 +26,35 @@ static double ranked_quantity(const struct sample *sample, enum plan_rank rank_b
   return sample_elapsed_ns(sample);
 }
 
-static bool is_analysed(const struct series *series, const struct sample *sample) {
+/* Was the file in the state that the group asks for? What is not known does not count against a sample. */
+static bool in_wanted_state(const struct series *series, const struct sample *sample) {
+  const struct plan_demand *demand = &series->plan->demand;
+  const struct plan_cell *cell = &series->plan->cells[sample->cell];
+  if (demand->direction != WEIR_READ || (cell->capabilities & WEIR_CAP_FLOOR)) return true;
+  if (demand->cache == PLAN_WARM) return !(sample->flags & RUN_NOT_WARM);
+  enum label_source source = label_source(sample);
+  return source == LABEL_DEVICE || source == LABEL_UNKNOWN || label_ram_backed(series, sample->cell);
+}
+
+static bool is_complete_sample(const struct series *series, const struct sample *sample) {
   return sample->group == series->group && sample->cell < series->cell_count && sample->round >= 1 &&
          sample->status == RUN_OK && !(sample->flags & (RUN_PILOT | RUN_BURN_IN | RUN_PARTIAL | RUN_RETAKEN)) &&
          sample_elapsed_ns(sample) > 0;
+}
+
+static bool is_analysed(const struct series *series, const struct sample *sample) {
+  return is_complete_sample(series, sample) && (series->state_missed || in_wanted_state(series, sample));
+}
+
+static void look_at_state(struct series *series) {
+  bool any = false;
+  for (size_t i = 0; i < series->run->sample_count; i++) {
+    const struct sample *sample = &series->run->samples[i];
+    if (!is_complete_sample(series, sample) || (series->plan->cells[sample->cell].capabilities & WEIR_CAP_FLOOR)) continue;
+    any = true;
+    if (in_wanted_state(series, sample)) return;
+  }
+  series->state_missed = any;
 }
 
 static int by_number(const void *left, const void *right) {
@@ -110,6 +137,7 @@ int series_collect(const struct run *run, unsigned group, const struct stat_cell
   const struct plan_group *plan = &run->plan.groups[group];
   int32_t *rounds = NULL;
   *out = (struct series){.run = run, .group = group, .plan = plan, .cell_count = plan->cell_count};
+  look_at_state(out);
   int error = list_rounds(out, &rounds);
   if (!error) error = make_table(out);
   if (!error) {

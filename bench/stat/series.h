@@ -2,7 +2,9 @@
  * series.h - the samples of one group that count, by cell and round, and the quantity they are ranked by.
  *
  * Internal to the stat stage. Analysed are samples of rounds 1 and up that ended well and whole; pilots, burn-in, partial
- * and failed ones stay in the run and are not in here.
+ * and failed ones stay in the run and are not in here, and neither is a sample whose file was not in the cache state that
+ * the group asks for, where others found it in that state: it is a number of something else. The rule looks at the state
+ * alone and never at the time.
  */
 #ifndef WEIR_SERIES_H
 #define WEIR_SERIES_H
@@ -14,6 +16,7 @@ struct series {
   unsigned group;
   const struct plan_group *plan;
   unsigned cell_count;
+  bool state_missed;             /* no sample found the file in the state that was asked for; all are analysed then */
   size_t round_count;            /* distinct rounds that some cell has */
   const struct sample **samples; /* cell_count x round_count, NULL where there is none */
   double *values;                /* the same shape: ln of the ranked quantity, NAN where there is none */

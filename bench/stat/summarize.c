@@ -40,9 +40,20 @@ static void mark_failures(const struct run *run, unsigned index, struct stat_gro
   }
 }
 
+/* Measured, and in no round what the group compares. */
+static void set_aside(const struct series *series, struct stat_cell *cell) {
+  static const char cold[] = "its file was never found cold, or the device did not move the bytes: not ranked with those that were";
+  static const char warm[] = "its file was never found warm: not ranked with those that were";
+  if (cell->n > 0 || series->round_count == 0 || (cell->plan->capabilities & WEIR_CAP_FLOOR)) return;
+  cell->status = PLAN_UNAVAILABLE;
+  cell->reason = series->plan->demand.cache == PLAN_COLD ? cold : warm;
+}
+
 static void fill_cells(const struct series *series, struct stat_group *group) {
   for (unsigned c = 0; c < group->cell_count; c++) {
-    if (group->cells[c].status == PLAN_OK) evidence_fill(series, c, &group->cells[c]);
+    if (group->cells[c].status != PLAN_OK) continue;
+    evidence_fill(series, c, &group->cells[c]);
+    if (series->plan->demand.direction == WEIR_READ && !series->state_missed) set_aside(series, &group->cells[c]);
   }
 }
 
@@ -121,6 +132,7 @@ static int find_baseline(const struct series *series) {
 
 static void fill_floors(const struct series *series, struct stat_group *group) {
   group->k = series->k;
+  group->state_missed = series->state_missed;
   group->rounds = series->rounds;
   group->baseline = find_baseline(series);
   group->needed_best = exact_floor_best(series->k);

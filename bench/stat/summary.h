@@ -44,6 +44,7 @@ struct stat_group {
   unsigned rounds;               /* complete rounds analysed */
   int baseline;                  /* index of the baseline cell, -1 none */
   unsigned needed_best, needed_baseline, needed_pairs; /* exact floors for this k */
+  bool state_missed;             /* the file was in no sample in the cache state that was asked for */
   bool claims;                   /* enough rounds for a best set */
   unsigned best_count;
   struct stat_interval twin;     /* A/A: baseline / twin, plain 95 % */

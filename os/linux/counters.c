@@ -14,14 +14,18 @@
 #include "os/linux/calls.h"
 #include "os/linux/procfs.h"
 
-/* VmHWM, because ru_maxrss lives on over fork and exec and cannot be set back. */
-static uint64_t peak_bytes(const struct rusage *usage) {
+static uint64_t status_bytes(const char *field) {
   char text[4096];
-  int64_t kib = procfs_text("/proc/self/status", text, sizeof text) < 0 ? -1 : procfs_field(text, "VmHWM:");
-  return (uint64_t)(kib >= 0 ? kib : usage->ru_maxrss) * 1024;
+  int64_t kib = procfs_text("/proc/self/status", text, sizeof text) < 0 ? -1 : procfs_field(text, field);
+  return kib >= 0 ? (uint64_t)kib * 1024 : 0;
 }
 
-static int64_t storage_read_bytes(void) {
+uint64_t os_resident_bytes(void) { return status_bytes("VmRSS:"); }
+/* Not ru_maxrss: that lives on over fork and exec and cannot be set back. */
+uint64_t os_peak_bytes(void) { return status_bytes("VmHWM:"); }
+int os_peak_reset(void) { return procfs_write("/proc/self/clear_refs", "5"); }
+
+int64_t os_storage_read_bytes(void) {
   char text[512];
   return procfs_text("/proc/self/io", text, sizeof text) < 0 ? -1 : procfs_field(text, "read_bytes:");
 }
@@ -37,12 +41,8 @@ void os_usage(struct os_usage *out) {
       .major_faults = (uint64_t)usage.ru_majflt,
       .voluntary_switches = (uint64_t)usage.ru_nvcsw,
       .involuntary_switches = (uint64_t)usage.ru_nivcsw,
-      .peak_bytes = peak_bytes(&usage),
-      .storage_read_bytes = storage_read_bytes(),
   };
 }
-
-int os_usage_reset_peak(void) { return procfs_write("/proc/self/clear_refs", "5"); }
 
 /* ---- devices ---- */
 

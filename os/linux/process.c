@@ -165,7 +165,11 @@ int os_self_path(char *out, size_t size) {
 /* A group of its own: the terminal signals the foreground group only. The leader of one is there already. */
 int os_process_shield(void) { return getpgrp() == getpid() ? 0 : call_result(sys(setpgid)(0, 0)); }
 
-int os_process_follow_parent(void) { return call_result(sys(prctl)(PR_SET_PDEATHSIG, SIGKILL)); }
+int os_process_follow_parent(int parent) {
+  int error = call_result(sys(prctl)(PR_SET_PDEATHSIG, SIGKILL));
+  if (error) return error;
+  return getppid() == parent ? 0 : -ESRCH; /* it may have ended before the call above */
+}
 
 int os_process_id(void) { return (int)getpid(); }
 

@@ -3,9 +3,13 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "os/linux/calls.h"
 
@@ -38,6 +42,14 @@ int os_thread_join(struct os_thread *thread) {
 }
 
 void os_thread_yield(void) { (void)sched_yield(); }
+
+void os_wait_word(const volatile unsigned *word, unsigned value) {
+  (void)syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+}
+
+void os_wake_word(const volatile unsigned *word) {
+  (void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
 
 /* The number of the cpu-th member of the set, or -EINVAL. */
 static int nth_cpu(const cpu_set_t *set, size_t size, unsigned cpu) {

@@ -29,7 +29,8 @@ GENERATED = {'version.h'}
 STANDARD_ONLY = ['include/weir/', 'os/os.h']
 STANDARD = {'assert.h', 'ctype.h', 'errno.h', 'float.h', 'inttypes.h', 'limits.h', 'math.h', 'signal.h', 'stdalign.h',
             'stdarg.h', 'stdatomic.h', 'stdbool.h', 'stddef.h', 'stdint.h', 'stdio.h', 'stdlib.h', 'stdnoreturn.h',
-            'string.h', 'time.h'}
+            'string.h', 'time.h',
+            'atomic'}  # of C++, where the header is used from there
 # the linux folder is one of several that hold the same names; build files and packages have a fixed name
 NOT_UNIQUE = {'meson.build', '__init__.py'}
 NAME_FOLDERS = re.compile(r'os/[^/]+/')

@@ -77,7 +77,7 @@ static void partitions_cover_a_file_once(void **state) {
         struct plan_cell cell = one_cell(blocks[b], threads);
         struct plan_group group = {.cell_count = 1, .cells = &cell, .demand = {.size_bytes = sizes[s], .coverage = 1}};
         struct plan plan = {.group_count = 1, .groups = &group};
-        const struct cell_files files = {"f", "d", NULL};
+        const struct cell_files files = {"f", "d", NULL, 1};
         uint64_t at = 0;
         for (unsigned i = 0; i < threads; i++) {
           struct cell_job job;
@@ -97,7 +97,7 @@ static void random_order_visits_each_block_once(void **state) {
     struct plan_group group = {.cell_count = 1, .cells = &cell,
                                .demand = {.access = WEIR_RANDOM, .size_bytes = blocks * 4096 - 7, .coverage = 1}};
     struct plan plan = {.seed = blocks, .group_count = 1, .groups = &group};
-    const struct cell_files files = {"f", "d", NULL};
+    const struct cell_files files = {"f", "d", NULL, 1};
     struct cell_job job;
     cell_job_init(&job, &plan, 0, 0, 0, &files);
     unsigned char *seen = calloc(blocks, 1);
@@ -123,7 +123,6 @@ static void coverage_and_cuts_bound_a_pass(void **state) {
                              .demand = {.access = WEIR_RANDOM, .size_bytes = 1000 * 4096, .coverage = 0.1}};
   struct plan plan = {.group_count = 1, .groups = &group};
   assert_int_equal(cell_operations(&plan, 0, 0), 100);
-  assert_int_equal(cell_bytes(&plan, 0, 0), 100 * 4096);
   group.pass_bytes = 40 * 4096;
   assert_int_equal(cell_operations(&plan, 0, 0), 40);
   group.pass_bytes = 1;
@@ -473,7 +472,7 @@ static void writers_that_forget_are_failed_rows(void **state) {
                                         .methods = {2, {"made/good", "made/forgetful"}}},
                   (struct measure_observer){0}, &outcome);
     assert_int_equal(outcome.result, 0);
-    assert_int_equal(cell_of(&outcome, "made/good")->status, target == WEIR_TARGET_OVERWRITE ? PLAN_OK : PLAN_OK);
+    assert_int_equal(cell_of(&outcome, "made/good")->status, PLAN_OK);
     assert_int_equal(cell_of(&outcome, "made/forgetful")->status, PLAN_FAILED);
     assert_non_null(strstr(cell_of(&outcome, "made/forgetful")->reason, "read back, the byte at offset 0"));
     run_release(&outcome.run);
@@ -525,9 +524,13 @@ static void cold_is_verified_cold_and_warm_is_warm(void **state) {
                 (struct measure_observer){0}, &outcome);
   for (size_t i = 0; i < outcome.run.sample_count; i++) {
     const struct sample *sample = &outcome.run.samples[i];
-    if (sample->round < 1 || sample->resident_before_ppm < 0) continue;
+    if (sample->round < 1 || (sample->flags & RUN_RETAKEN)) continue;
+    if (sample->resident_before_ppm < 0 || facts.ram_backed) {
+      print_message("SKIPPED: this file system does not tell what is in the cache, or has no device\n");
+      skip();
+    }
     bool cold = outcome.run.plan.groups[sample->group].demand.cache == PLAN_COLD;
-    if (cold && !facts.ram_backed) {
+    if (cold) {
       assert_true(sample->resident_before_ppm < 10000);
       if (sample->device_read_bytes >= 0) assert_true(sample->device_read_bytes >= (8 << 20) / 100 * 99);
     }

@@ -142,7 +142,7 @@ static int check_shield(void *context) {
 
 static int check_follow(void *context) {
   int wanted = 0;
-  if (os_process_follow_parent() || prctl(PR_GET_PDEATHSIG, &wanted)) return 1;
+  if (os_process_follow_parent(getppid()) || prctl(PR_GET_PDEATHSIG, &wanted)) return 1;
   return wanted == SIGKILL ? 0 : 2;
 }
 

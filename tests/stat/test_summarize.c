@@ -567,7 +567,7 @@ struct labelled {
 
 static const struct labelled labelled[] = {
     {"warm", NULL, WEIR_READ, 0, {1000000, 990000}, {0, 0}, {-1, -1}},
-    {"warm", NULL, WEIR_READ, 0, {1000000, 1000000}, {-1, 0}, {-1, -1}},
+    {"unknown", NULL, WEIR_READ, 0, {1000000, 1000000}, {-1, 0}, {-1, -1}},
     {"mixed", NULL, WEIR_READ, 0, {1000000, 989999}, {0, 0}, {-1, -1}},
     {"mixed", NULL, WEIR_READ, 0, {1000000, 1000000}, {0, 4096}, {-1, -1}},
     {"cold", NULL, WEIR_READ, 0, {0, 9999}, {FULL, FULL + 4096}, {-1, -1}},
@@ -583,6 +583,7 @@ static const struct labelled labelled[] = {
     {"not-durable", NULL, WEIR_WRITE, WEIR_DURABILITY_NONE, {0, 0}, {0, 0}, {0, 0}},
     {"durable", NULL, WEIR_WRITE, WEIR_DURABILITY_END, {0, 0}, {0, 0}, {1, 2}},
     {"durable", NULL, WEIR_WRITE, WEIR_DURABILITY_EACH, {0, 0}, {0, 0}, {16, 17}},
+    {"few-flushes-seen", NULL, WEIR_WRITE, WEIR_DURABILITY_EACH, {0, 0}, {0, 0}, {1, 15}},
     {"no-flush-seen", NULL, WEIR_WRITE, WEIR_DURABILITY_END, {0, 0}, {0, 0}, {0, 0}},
     {"no-flush-seen", NULL, WEIR_WRITE, WEIR_DURABILITY_END, {0, 0}, {0, 0}, {1, 0}},
     {"unknown", NULL, WEIR_WRITE, WEIR_DURABILITY_END, {0, 0}, {0, 0}, {1, -1}},
@@ -599,6 +600,7 @@ static struct run labelled_run(const struct labelled *expected) {
     sample.resident_before_ppm = expected->resident_ppm[round % 2];
     sample.device_read_bytes = expected->device_read[round % 2];
     sample.flushes = expected->flushes[round % 2];
+    sample.operations = 16;
     made_add(&run, sample);
   }
   return run;
@@ -691,9 +693,14 @@ static void the_limit_is_that_of_the_floor_that_bounds_it(void **state) {
       made_add(&run, sample);
     }
   }
+  run.plan.groups[0].demand.size_bytes = RUN_FLOOR_BYTES;
   struct summary summary = made_summary(&run);
   static const double limits[] = {25, 10, 0, 0, 0};
   for (unsigned c = 0; c < 5; c++) assert_near(summary.groups[0].cells[c].limit_percent, limits[c], 1e-6);
+  stat_release(&summary);
+  run.plan.groups[0].demand.size_bytes = RUN_FLOOR_BYTES - 1; /* may fit into a cache that is faster than memory */
+  summary = made_summary(&run);
+  for (unsigned c = 0; c < 5; c++) assert_near(summary.groups[0].cells[c].limit_percent, 0, 0);
   finish(&summary, &run);
 }
 
