@@ -36,9 +36,6 @@ static int machine_facts(struct run *run) {
   if (result == 0) result = run_add_number(run, "clock_counter_trusted", clock.counter_trusted);
   if (result == 0) result = run_add_fact(run, "pinning", "none");
   if (result == 0) result = run_add_number(run, "started_s", (int64_t)(os_wall_ns() / UINT64_C(1000000000)));
-  if (machine.reclaim[0])
-    run_warn(run, "W01", "warm is checked and restored before every sample; nothing to do",
-             "this machine empties idle cache by itself (%s)", machine.reclaim);
   if (machine.governor[0] && strcmp(machine.governor, "performance") != 0)
     run_warn(run, "W02", "cpupower frequency-set -g performance", "the processor's speed is governed by '%s'",
              machine.governor);

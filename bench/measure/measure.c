@@ -175,20 +175,31 @@ static bool has_company(const struct sample *sample) {
   return sample->device_read_bytes > 0 && sample->foreign_bytes > sample->device_read_bytes / 20 + 65536;
 }
 
+/* Files in memory are always there; W04 says so. */
+static bool wants_cold(const struct run *run, const struct sample *sample) {
+  const struct plan_group *group = &run->plan.groups[sample->group];
+  char name[48] = "file.ram_backed";
+  if (!run->plan.file) snprintf(name, sizeof name, "place.%u.ram_backed", group->cells[sample->cell].place);
+  const char *in_memory = run_fact_text(run, name);
+  return group->demand.cache == PLAN_COLD && !(in_memory && strcmp(in_memory, "1") == 0);
+}
+
 static void warn_of_flags(struct run *run) {
-  size_t total = 0, not_cold = 0, not_warm = 0, unsettled = 0, foreign = 0;
+  size_t total = 0, wanted_cold = 0, not_cold = 0, not_warm = 0, unsettled = 0, foreign = 0;
   for (size_t i = 0; i < run->sample_count; i++) {
     uint32_t flags = run->samples[i].flags;
     if (flags & (RUN_PILOT | RUN_BURN_IN)) continue;
     total++;
-    not_cold += (flags & RUN_NOT_COLD) != 0;
+    bool cold = wants_cold(run, &run->samples[i]);
+    wanted_cold += cold;
+    not_cold += cold && (flags & RUN_NOT_COLD) != 0;
     not_warm += (flags & RUN_NOT_WARM) != 0;
     unsettled += (flags & RUN_UNSETTLED) != 0;
     foreign += has_company(&run->samples[i]);
   }
   if (not_cold)
     run_warn(run, "W05", "close other programs that use the file; as root, --flush=drop",
-             "%zu of %zu samples wanted a cold file, but 1 %% or more of it stayed in the cache", not_cold, total);
+             "%zu of %zu samples wanted a cold file, but 1 %% or more of it stayed in the cache", not_cold, wanted_cold);
   if (not_warm)
     run_warn(run, "W07", "use a smaller --size", "%zu of %zu samples wanted a warm file, but it did not stay in the cache",
              not_warm, total);

@@ -39,6 +39,7 @@ struct crew {
   struct content content; /* the run's pool with this order's seed */
   atomic_uint arrived, turn; /* the barrier */
   atomic_int failed;
+  atomic_bool not_set_up; /* nothing was timed: a lack of means, not a wrong answer */
   atomic_bool going_on; /* what instance 0 decided last for all */
   uint64_t stamps[RUN_PHASES + 1];
 };
@@ -281,6 +282,7 @@ static void *instance_main(void *context) {
   uint64_t began = os_clock_ns();
   int result = method->setup ? method->setup(self->state, job) : 0;
   note(self, result);
+  if (result < 0) atomic_store(&crew->not_set_up, true);
   if (job->instance == 0) crew->order->sample.setup_ns = os_clock_ns() - began;
   bool on = agree(self, true);
   if (on && warms_up(crew)) {
@@ -344,11 +346,14 @@ static int work_together(struct crew *crew) {
 
 static void report_failure(struct crew *crew, int result) {
   struct worker_order *order = crew->order;
-  const char *text = NULL;
-  for (unsigned i = 0; i < crew->count && !text; i++)
-    if (crew->instances[i].job && crew->instances[i].job->reason.text[0]) text = crew->instances[i].job->reason.text;
   if (order->reason.text[0]) return;
-  say(order, text ? text : strerror(-result));
+  for (unsigned i = 0; i < crew->count; i++) {
+    const struct cell_job *job = crew->instances[i].job;
+    if (!job || !job->reason.text[0]) continue;
+    order->reason = job->reason;
+    return;
+  }
+  say(order, strerror(-result));
 }
 
 static bool probe_refuses(struct crew *crew) {
@@ -371,7 +376,7 @@ static enum worker_outcome do_order(struct crew *crew) {
   if (result == 0 && crew->order->passes > 0) result = work_together(crew);
   if (result == 0 && !atomic_load(&crew->failed)) return WORKER_DONE;
   report_failure(crew, result);
-  return WORKER_FAILED;
+  return atomic_load(&crew->not_set_up) ? WORKER_UNAVAILABLE : WORKER_FAILED;
 }
 
 int worker_body(const struct worker_scene *scene, struct worker_order *order) {

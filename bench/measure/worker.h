@@ -20,7 +20,7 @@
 enum worker_outcome {
   WORKER_CRASHED = 0,  /* nothing was reported */
   WORKER_DONE,
-  WORKER_UNAVAILABLE,  /* probe said no: reason and remedy */
+  WORKER_UNAVAILABLE,  /* probe or setup said no: reason and remedy */
   WORKER_FAILED,       /* reason */
 };
 

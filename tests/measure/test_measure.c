@@ -361,6 +361,25 @@ static int forgetful_run(void *state, const struct weir_job *job, struct weir_fl
   return 0;
 }
 
+/* Does the first request only, and says so. */
+static int half_run(void *state, const struct weir_job *job, struct weir_flow *flow, uint64_t budget) {
+  (void)budget;
+  return good_run(state, job, flow, 1);
+}
+
+/* Goes to the device in every second sample, as if the system had taken pages out of the cache after they were checked. */
+static int forgetting_cache_run(void *state, const struct weir_job *job, struct weir_flow *flow, uint64_t budget) {
+  struct fake *fake = state;
+  if (os_clock_ns() / 1000 % 2 == 0) os_cache_evict(fake->file, 0, job->file_size);
+  return good_run(state, job, flow, budget);
+}
+
+static int poor_setup(void *state, const struct weir_job *job) {
+  (void)state;
+  snprintf(job->reason->remedy, sizeof job->reason->remedy, "buy more");
+  return job->host->fail(job, -ENOMEM, "no memory for this");
+}
+
 static int crashing_run(void *state, const struct weir_job *job, struct weir_flow *flow, uint64_t budget) {
   (void)state;
   (void)job;
@@ -407,13 +426,17 @@ FAKE(forgetful, "made/forgetful", forgetful_run, .probe = NULL);
 FAKE(crashing, "made/crashing", crashing_run, .probe = NULL);
 FAKE(failing, "made/failing", failing_run, .probe = NULL);
 FAKE(refusing, "made/refusing", good_run, .probe = refusing_probe);
+FAKE(half, "made/half", half_run, .probe = NULL);
+FAKE(forgetting, "made/forgetting-cache", forgetting_cache_run, .probe = NULL);
+FAKE(poor, "made/poor", good_run, .setup = poor_setup);
 static const struct weir_method closed = {.abi = WEIR_METHOD_ABI, .struct_size = sizeof(struct weir_method),
                                           .name = "made/closed", .summary = "made up", .calls = "none", .tasks = WEIR_ANY,
                                           .directions = WEIR_ANY, .accesses = WEIR_ANY, .durabilities = WEIR_ANY,
                                           .params = &block_param, .param_count = 1, .state_size = 8, .open = no_open,
                                           .run = good_run, .close = fake_close};
 
-static const struct weir_method *const fakes[] = {&good, &lying, &lazy, &forgetful, &crashing, &failing, &refusing, &closed, NULL};
+static const struct weir_method *const fakes[] = {&good, &lying, &lazy, &forgetful, &crashing, &failing, &refusing, &closed, &half, &poor,
+                                           &forgetting, NULL};
 
 struct outcome { struct run run; int result; struct weir_reason problem; };
 
@@ -458,8 +481,16 @@ static void readers_that_lie_or_crash_are_failed_rows(void **state) {
   assert_int_equal(cell_of(&outcome, "made/failing")->status, PLAN_FAILED);
   assert_int_equal(cell_of(&outcome, "made/refusing")->status, PLAN_UNAVAILABLE);
   assert_string_equal(cell_of(&outcome, "made/refusing")->remedy, "use another");
+  assert_non_null(strstr(cell_of(&outcome, "made/half")->reason, "wrong data: 65536 bytes passed, 300000 expected"));
+  assert_int_equal(cell_of(&outcome, "made/poor")->status, PLAN_UNAVAILABLE);
+  assert_string_equal(cell_of(&outcome, "made/poor")->reason, "no memory for this");
+  assert_string_equal(cell_of(&outcome, "made/poor")->remedy, "buy more");
   unsigned analysed = 0;
-  for (size_t i = 0; i < outcome.run.sample_count; i++) analysed += outcome.run.samples[i].round >= 1;
+  for (size_t i = 0; i < outcome.run.sample_count; i++) {
+    const struct sample *sample = &outcome.run.samples[i];
+    bool good_or_twin = strcmp(outcome.run.plan.groups[0].cells[sample->cell].method, "made/good") == 0;
+    analysed += sample->round >= 1 && good_or_twin && !(sample->flags & RUN_RETAKEN);
+  }
   assert_int_equal(analysed, 4); /* two rounds of made/good and its twin */
   run_release(&outcome.run);
 }
@@ -477,6 +508,65 @@ static void writers_that_forget_are_failed_rows(void **state) {
     assert_non_null(strstr(cell_of(&outcome, "made/forgetful")->reason, "read back, the byte at offset 0"));
     run_release(&outcome.run);
   }
+}
+
+static void writers_that_do_a_part_of_the_work_are_failed_rows(void **state) {
+  (void)state;
+  for (int access = WEIR_SEQUENTIAL; access <= WEIR_RANDOM; access++) {
+    struct outcome outcome;
+    measure_fakes((struct plan_request){.direction = {1, {WEIR_WRITE}}, .access = {1, {access}},
+                                        .coverage = access == WEIR_RANDOM ? 0.5 : 0,
+                                        .methods = {2, {"made/good", "made/half"}}},
+                  (struct measure_observer){0}, &outcome);
+    assert_int_equal(outcome.result, 0);
+    assert_string_equal(cell_of(&outcome, "made/good")->reason, "");
+    assert_int_equal(cell_of(&outcome, "made/half")->status, PLAN_FAILED);
+    assert_non_null(strstr(cell_of(&outcome, "made/half")->reason, "wrong data"));
+    run_release(&outcome.run);
+  }
+}
+
+static void an_overwritten_file_was_written_before(void **state) {
+  (void)state;
+  struct outcome outcome;
+  measure_fakes((struct plan_request){.direction = {1, {WEIR_WRITE}}, .access = {1, {WEIR_RANDOM}}, .coverage = 0.1,
+                                      .target = {2, {WEIR_TARGET_PREALLOCATED, WEIR_TARGET_OVERWRITE}},
+                                      .methods = {1, {"made/good"}}, .size = {1, {1 << 20}}},
+                (struct measure_observer){0}, &outcome);
+  assert_int_equal(outcome.result, 0);
+  for (size_t i = 0; i < outcome.run.sample_count; i++) {
+    const struct sample *sample = &outcome.run.samples[i];
+    bool overwrites = outcome.run.plan.groups[sample->group].demand.target == WEIR_TARGET_OVERWRITE;
+    if (overwrites && sample->round >= 1) assert_int_equal(sample->resident_before_ppm, 1000000);
+  }
+  run_release(&outcome.run);
+}
+
+static void warm_samples_that_lost_their_pages_are_taken_again(void **state) {
+  (void)state;
+  struct os_place facts;
+  struct outcome outcome;
+  assert_int_equal(os_place(place, &facts), 0);
+  measure_fakes((struct plan_request){.methods = {1, {"made/forgetting-cache"}}, .rounds = 20},
+                (struct measure_observer){0}, &outcome);
+  unsigned retaken = 0, moved = 0;
+  for (size_t i = 0; i < outcome.run.sample_count; i++) {
+    const struct sample *sample = &outcome.run.samples[i];
+    if (sample->round < 0 || sample->device_read_bytes < 0) continue;
+    moved += sample->device_read_bytes > 0;
+    retaken += (sample->flags & RUN_RETAKEN) != 0;
+    if (sample->flags & RUN_RETAKEN) assert_true(sample->device_read_bytes > 0);
+    if (i > 0 && (outcome.run.samples[i - 1].flags & RUN_RETAKEN)) {
+      assert_int_equal(sample->predecessor, sample->cell);
+      assert_int_equal(sample->round, outcome.run.samples[i - 1].round);
+    }
+  }
+  run_release(&outcome.run);
+  if (moved == 0) {
+    print_message("SKIPPED: no device reads are seen here\n");
+    skip();
+  }
+  assert_true(retaken > 0);
 }
 
 static void threads_and_random_access_add_up(void **state) {
@@ -559,6 +649,9 @@ int main(void) {
       cmocka_unit_test(scratch_that_cannot_be_made_says_why),
       cmocka_unit_test(readers_that_lie_or_crash_are_failed_rows),
       cmocka_unit_test(writers_that_forget_are_failed_rows),
+      cmocka_unit_test(writers_that_do_a_part_of_the_work_are_failed_rows),
+      cmocka_unit_test(an_overwritten_file_was_written_before),
+      cmocka_unit_test(warm_samples_that_lost_their_pages_are_taken_again),
       cmocka_unit_test(threads_and_random_access_add_up),
       cmocka_unit_test(an_interrupt_keeps_what_was_measured),
       cmocka_unit_test(cold_is_verified_cold_and_warm_is_warm),
