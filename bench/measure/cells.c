@@ -41,6 +41,14 @@ static int fail(const struct weir_job *job, int code, const char *format, ...) {
   return code;
 }
 
+/* The job lies at the start of its cell_job, which is not const: only the method's view of it is. */
+static void claim_time(const struct weir_job *job, uint64_t run_ns, uint64_t cpu_ns) {
+  struct cell_job *self = (struct cell_job *)(uintptr_t)job;
+  self->claims_time = true;
+  self->claimed_run_ns = run_ns;
+  self->claimed_cpu_ns = cpu_ns;
+}
+
 uint64_t cell_block(const struct plan_group *group, const struct plan_cell *cell) {
   for (unsigned i = 0; i < cell->param_count; i++)
     if (strcmp(cell->params[i].name, "block") == 0) return cell->params[i].value;
@@ -90,7 +98,7 @@ void cell_job_init(struct cell_job *out, const struct plan *plan, unsigned group
   const struct plan_cell *c = &g->cells[cell];
   *out = (struct cell_job){
       .host = {.abi = WEIR_METHOD_ABI, .struct_size = sizeof(struct weir_host), .buffer_get = buffer_get,
-               .buffer_put = buffer_put, .fail = fail},
+               .buffer_put = buffer_put, .fail = fail, .claim_time = claim_time},
       .content = files->content,
       .job = {.abi = WEIR_METHOD_ABI, .struct_size = sizeof(struct weir_job), .task = g->demand.task,
               .direction = g->demand.direction, .access = g->demand.access, .durability = g->demand.durability,

@@ -15,6 +15,8 @@ struct cell_job {
   struct weir_reason reason;
   uint64_t params[WEIR_PARAMS_MAX];
   const struct content *content; /* fills writers' buffers; NULL for readers of user files */
+  bool claims_time;              /* this pass was timed by the contender itself: */
+  uint64_t claimed_run_ns, claimed_cpu_ns;
 };
 
 struct cell_files {

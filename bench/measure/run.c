@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const run_flag_words[] = {"pilot", "burn-in", "partial", "rewarmed", "not-cold", "not-warm", "unsettled", "retaken", NULL};
+const char *const run_flag_words[] = {"pilot", "burn-in", "partial", "rewarmed", "not-cold", "not-warm", "unsettled", "retaken", "self-timed", NULL};
 
 double sample_elapsed_ns(const struct sample *sample) {
   double sum_ns = 0;

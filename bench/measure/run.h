@@ -27,6 +27,7 @@ enum run_flag {
   RUN_NOT_COLD = 1 << 4,   /* eviction did not reach < 1 % resident */
   RUN_NOT_WARM = 1 << 5,   /* warming did not reach >= 99 % resident */
   RUN_UNSETTLED = 1 << 6,  /* dirty pages were left when the wash-out reached its cap */
+  RUN_SELF_TIMED = 1 << 8, /* the contender's own clock, see weir_host.claim_time */
   RUN_RETAKEN = 1 << 7,    /* pages left the cache while it was measured, so it was taken again; never analysed */
 };
 /* Their words in files, in bit order, NULL-terminated. */

@@ -37,6 +37,7 @@ struct crew {
   struct instance *instances;
   os_file reference;
   struct content content; /* the run's pool with this order's seed */
+  uint64_t claimed_cpu_ns;
   atomic_uint arrived, turn; /* the barrier */
   atomic_int failed;
   atomic_bool not_set_up; /* nothing was timed: a lack of means, not a wrong answer */
@@ -165,6 +166,18 @@ static void check_bytes(struct crew *crew, const struct instance *instance) {
   atomic_store(&crew->failed, 1);
 }
 
+/* What the slowest instance says of itself, and what all say of their processor time; 0: nobody says anything. */
+static uint64_t claimed_ns(const struct crew *crew, uint64_t *cpu_ns) {
+  uint64_t slowest = 0;
+  for (unsigned i = 0; i < crew->count; i++) {
+    const struct cell_job *job = crew->instances[i].job;
+    if (!job->claims_time) continue;
+    if (job->claimed_run_ns > slowest) slowest = job->claimed_run_ns;
+    if (cpu_ns) *cpu_ns += job->claimed_cpu_ns;
+  }
+  return slowest;
+}
+
 /* Adds what a pass did to the record. */
 static void record_pass(struct crew *crew) {
   struct sample *sample = &crew->order->sample;
@@ -178,6 +191,8 @@ static void record_pass(struct crew *crew) {
   }
   for (unsigned phase = 0; phase < RUN_PHASES; phase++)
     sample->phase_ns[phase] += crew->stamps[phase + 1] - crew->stamps[phase];
+  uint64_t claimed = claimed_ns(crew, &crew->claimed_cpu_ns);
+  if (claimed) sample->phase_ns[RUN_RUN] += claimed - (crew->stamps[RUN_RUN + 1] - crew->stamps[RUN_RUN]);
   sample->passes++;
   sample->bytes += bytes;
   sample->operations += operations;
@@ -271,6 +286,10 @@ static void timed_window(struct instance *self) {
   if (!leads) return;
   read_after(order, &after);
   record_usage(order, &before, &after);
+  if (claimed_ns(crew, NULL)) {
+    order->sample.cpu_ns = crew->claimed_cpu_ns;
+    order->sample.flags |= RUN_SELF_TIMED;
+  }
   record_device(order, &before, &after, group_of(crew)->demand.direction == WEIR_READ);
 }
 
