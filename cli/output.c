@@ -56,9 +56,10 @@ static size_t directory_length(const char *path) {
   return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-static void directory_of(const char *path, char *out, size_t size) {
+static const char *directory_of(const char *path, char *out, size_t size) {
   size_t length = directory_length(path);
   snprintf(out, size, "%.*s", length ? (int)length : 1, length ? path : ".");
+  return out;
 }
 
 /* Replaces a link by what it points to. 1: it was one, 0: it was none, or an error. */
@@ -118,13 +119,18 @@ static int try_directory(const struct output *output) {
 
 static int place_of_file(struct output *output) {
   struct os_stat stat;
+  char directory[sizeof output->path];
   if (strlen(output->name) >= sizeof output->path) return bad_output(output, "the name is too long");
   snprintf(output->path, sizeof output->path, "%s", output->name);
   int code = follow_links(output->path, sizeof output->path);
   if (code < 0) return bad_output(output, strerror(-code));
   code = os_stat_path(output->path, &stat);
-  if (code == -ENOENT) return try_directory(output);
+  output->exists = code == 0;
+  if (code == -ENOENT) code = os_stat_path(directory_of(output->path, directory, sizeof directory), &stat);
   if (code < 0) return bad_output(output, strerror(-code));
+  output->device = stat.device;
+  output->inode = stat.inode;
+  if (!output->exists) return try_directory(output);
   output->straight = stat.kind == OS_CHARACTER_DEVICE || stat.kind == OS_FIFO || strncmp(output->path, "/proc/", 6) == 0 ||
                      strncmp(output->path, "/dev/fd/", 8) == 0;
   if (output->straight) return 0;
@@ -146,7 +152,40 @@ static bool is_standard(const char *name) {
   return plan_word_index(names, name) >= 0;
 }
 
-int output_prepare(const struct command *command, const struct output_options *options, struct output_list *out) {
+/* ---- what must not be overwritten ---- */
+
+/* Identity, not names: links and ./ make many names for one file. */
+static int check_input(const struct command *command, const char *input, const struct output_list *out) {
+  struct os_stat read, standard;
+  if (!input || (strcmp(input, "-") == 0 ? os_stat_file(0, &read) : os_stat_path(input, &read)) < 0) return 0;
+  if (read.kind != OS_REGULAR) return 0;
+  for (unsigned i = 0; i < out->count; i++) {
+    const struct output *output = &out->outputs[i];
+    if (output->standard && os_stat_file(1, &standard) == 0 && standard.device == read.device && standard.inode == read.inode)
+      return command_fail(command, NULL, NULL, "standard output goes to the file that is read, '%s'", input);
+    if (output->exists && output->device == read.device && output->inode == read.inode)
+      return command_fail(command, "--output", NULL, "'%s' is the file that is read; it would be lost", output->name);
+  }
+  return 0;
+}
+
+static bool same_file(const struct output *a, const struct output *b) {
+  if (a->standard || b->standard || a->straight || b->straight || a->exists != b->exists) return false;
+  if (a->device != b->device || a->inode != b->inode) return false;
+  return a->exists || strcmp(a->path + directory_length(a->path), b->path + directory_length(b->path)) == 0;
+}
+
+static int check_distinct(const struct command *command, const struct output_list *out) {
+  for (unsigned i = 0; i < out->count; i++)
+    for (unsigned j = 0; j < i; j++)
+      if (same_file(&out->outputs[i], &out->outputs[j]))
+        return command_fail(command, "--output", NULL, "'%s' and '%s' are the same file", out->outputs[j].name,
+                            out->outputs[i].name);
+  return 0;
+}
+
+int output_prepare(const struct command *command, const struct output_options *options, const char *input,
+                   struct output_list *out) {
   const struct plan_strings *files = &options->files;
   bool dash = false;
   *out = (struct output_list){.color = terminal_wants_color(stdout, options->color), .width = terminal_width(stdout)};
@@ -166,7 +205,8 @@ int output_prepare(const struct command *command, const struct output_options *o
     code = format_of_file(command, options, output);
     if (code == 0) code = place_of_file(output);
   }
-  return code;
+  if (code == 0) code = check_input(command, input, out);
+  return code == 0 ? check_distinct(command, out) : code;
 }
 
 FILE *output_live(struct output_list *list) {

@@ -38,6 +38,8 @@ struct output {
   bool standard;               /* standard output */
   bool straight;               /* a device or FIFO: no temporary file, no rename */
   char path[1024];             /* links followed */
+  bool exists;
+  uint64_t device, inode;      /* of the file, or of its directory while there is no such file */
 };
 struct output_list {
   unsigned count;
@@ -47,8 +49,12 @@ struct output_list {
   struct output *outputs;
 };
 
-/* Finds out, before anything is measured, whether all can be written. 0, or EXIT_CANNOT with the error printed. */
-int output_prepare(const struct command *command, const struct output_options *options, struct output_list *out);
+/*
+ * Finds out, before anything is measured, whether all can be written, and that nothing overwrites `input` ("-" is standard
+ * input, NULL none) or another output. 0, or EXIT_CANNOT with the error printed.
+ */
+int output_prepare(const struct command *command, const struct output_options *options, const char *input,
+                   struct output_list *out);
 /* Where the run file goes while it is being made, or NULL; output_write then does not write it again. */
 FILE *output_live(struct output_list *list);
 /* Writes them all, even if one fails. 0, or EXIT_CANNOT with the errors printed. */

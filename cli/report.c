@@ -70,7 +70,7 @@ static int run_report(const struct command *self, int argc, char **argv) {
     return command_fail(
         self, NULL, NULL,
         operands.count ? "one run file at a time" : "no run file named; write one with 'weir bench -o run.jsonl'");
-  int code = output_prepare(self, &request.output, &outputs);
+  int code = output_prepare(self, &request.output, operands.values[0], &outputs);
   if (code == 0) code = read_run(operands.values[0], &run);
   if (code == 0) code = tell(&request, &outputs, &run);
   output_release(&outputs);

@@ -20,8 +20,8 @@
 
 static int refuse_file(const char *path, int code) { return command_cannot("'%s': %s", path, strerror(-code)); }
 
-/* Files that the kernel makes up say 0 and give data all the same; their size is not known before they are read. */
-static int check_told_size(const char *path) {
+/* It says 0. Files that the kernel makes up do so and give data all the same; their size is not known before they are read. */
+static int refuse_size(const char *path) {
   os_file file;
   char byte;
   int code = os_open(path, OS_READ | OS_NO_WAIT, &file);
@@ -29,7 +29,8 @@ static int check_told_size(const char *path) {
   int64_t count = os_read(file, &byte, 1);
   os_close(file);
   if (count < 0) return refuse_file(path, (int)count);
-  return count ? command_cannot("'%s' has a size that the system does not tell; copy it to a file first", path) : 0;
+  return count ? command_cannot("'%s' has a size that the system does not tell; copy it to a file first", path)
+               : command_cannot("'%s' is empty: there is nothing to read", path);
 }
 
 static const char *misfit_of_kind(enum os_kind kind) {
@@ -67,7 +68,7 @@ static int look_at_file(const char *path, struct plan_request *request) {
   if (misfit) return command_cannot("'%s' %s", path, misfit);
   request->file = path;
   request->file_bytes = stat.size;
-  return stat.size ? check_readable(path) : check_told_size(path);
+  return stat.size ? check_readable(path) : refuse_size(path);
 }
 
 static int look_at_operands(const struct command *command, const struct option_operands *operands,
@@ -80,12 +81,11 @@ static int look_at_operands(const struct command *command, const struct option_o
 
 /* ---- directories ---- */
 
-static int look_at_place(const struct command *command, const char *path) {
-  struct os_stat stat;
-  int code = os_stat_path(path, &stat);
+static int look_at_place(const struct command *command, const char *path, struct os_stat *stat) {
+  int code = os_stat_path(path, stat);
   if (code < 0) return command_fail(command, "--dir", NULL, "'%s': %s", path, strerror(-code));
-  if (stat.kind != OS_DIRECTORY)
-    return command_fail(command, "--dir", NULL, "'%s' is a %s, no directory", path, os_kind_name(stat.kind));
+  if (stat->kind != OS_DIRECTORY)
+    return command_fail(command, "--dir", NULL, "'%s' is a %s, no directory", path, os_kind_name(stat->kind));
   if (access(path, W_OK | X_OK) < 0) return command_fail(command, "--dir", NULL, "'%s': %s", path, strerror(errno));
   return 0;
 }
@@ -93,13 +93,15 @@ static int look_at_place(const struct command *command, const char *path) {
 static int look_at_places(const struct command *command, const struct plan_request *request) {
   if (request->file && request->places.count)
     return command_fail(command, "--dir", NULL, "goes with files that weir makes; '%s' is read where it is", request->file);
-  if (!request->places.count && !request->file) return look_at_place(command, ".");
+  struct os_stat seen[sizeof request->places.values / sizeof *request->places.values];
+  if (!request->places.count && !request->file) return look_at_place(command, ".", seen);
   for (unsigned i = 0; i < request->places.count; i++) {
-    for (unsigned j = 0; j < i; j++)
-      if (strcmp(request->places.values[i], request->places.values[j]) == 0)
-        return command_fail(command, "--dir", NULL, "'%s' is given twice", request->places.values[i]);
-    int code = look_at_place(command, request->places.values[i]);
+    const char *place = request->places.values[i];
+    int code = look_at_place(command, place, &seen[i]);
     if (code) return code;
+    for (unsigned j = 0; j < i; j++)
+      if (seen[j].device == seen[i].device && seen[j].inode == seen[i].inode)
+        return command_fail(command, "--dir", NULL, "'%s' and '%s' are the same directory", request->places.values[j], place);
   }
   return 0;
 }

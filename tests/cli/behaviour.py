@@ -159,12 +159,6 @@ def test_user_file_stays_as_it_is():
     expect(left(), ["mine"])
 
 
-def test_empty_file():
-    pathlib.Path("empty").write_bytes(b"")
-    expect(weir("bench", "-q", "-m", "fd/pread", "-m", "map/view", "--rounds", "2", "empty").returncode, 0)
-    expect(left(), ["empty"])
-
-
 def test_strict_is_not_sure():
     expect(weir(*QUICK, "--strict").returncode, 3)
 

@@ -1,1 +1,6 @@
-weir bench -d . -d .
+ln -s . again
+weir bench -d . -d ./
+weir bench -d . -d again
+code=$?
+rm again
+exit $code
