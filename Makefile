@@ -2,11 +2,13 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 
-.PHONY: run build check sanitize fuzz install clean setup-run setup-check
+.PHONY: run build check sanitize fuzz peers install clean setup-run setup-check setup-peers
 .DEFAULT_GOAL := build
 
 setup-run:
 	@sh scripts/setup.sh run
+setup-peers:
+	@sh scripts/setup.sh peers
 setup-check:
 	@sh scripts/setup.sh check
 
@@ -31,6 +33,11 @@ sanitize: setup-check
 	  -Db_sanitize=address,undefined -Db_lundef=false -Dwerror=true
 	@ninja -C $(BUILD)-sanitize --quiet
 	@UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 python3 scripts/check.py $(BUILD)-sanitize --timeout-multiplier 4
+
+# The speed of weir beside that of others: a table and $(BUILD)/peers.json. Needs a machine that does nothing else.
+peers: setup-peers
+	@$(MAKE) --no-print-directory build
+	@python3 scripts/peers.py $(BUILD)
 
 # A smoke test of everything that reads what others wrote. Finds crashes, hangs and leaks.
 FUZZ_SECONDS ?= 20

@@ -1,13 +1,15 @@
 #!/bin/sh
-# Installs what is missing: scripts/setup.sh run|check. Asks for nothing; says what it does; does nothing twice.
+# Installs what is missing: scripts/setup.sh run|check|peers. Asks for nothing; says what it does; does nothing twice.
 set -eu
 
 need_build="gcc meson ninja-build pkg-config python3 libc6-dev libjansson-dev libinih-dev libxxhash-dev liburing-dev libcmocka-dev"
 need_check="$need_build clang strace gcc-mingw-w64-x86-64 libclang-rt-dev locales"
+need_peers="$need_build fio"
 case "${1:-run}" in
   run) wanted=$need_build ;;
   check) wanted=$need_check ;;
-  *) echo "setup: 'run' or 'check' expected, not '$1'" >&2; exit 2 ;;
+  peers) wanted=$need_peers ;;
+  *) echo "setup: 'run', 'check' or 'peers' expected, not '$1'" >&2; exit 2 ;;
 esac
 
 if ! command -v dpkg-query >/dev/null 2>&1; then

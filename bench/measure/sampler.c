@@ -17,6 +17,9 @@
 #define HANG_NS (120 * SECOND)
 #define GRACE_NS (10 * SECOND)
 
+/* No bytes to compare: nothing is moved, or not before our eyes. */
+#define UNSEEN ((uint32_t)WEIR_CAP_FLOOR | WEIR_CAP_OUTSIDE)
+
 /* ---- opening -------------------------------------------------------------------------------------------------------- */
 
 static int share_order(struct sampler *sampler) {
@@ -155,8 +158,8 @@ static void forget_rounds(struct sampler *sampler, int32_t round) {
 static int expect(struct sampler *sampler, const struct sampler_wish *wish) {
   struct worker_order *order = sampler->order;
   const struct plan_group *group = &sampler->run->plan.groups[wish->group];
-  order->check = !writes(&group->demand) && order->consumer != WEIR_CONSUMER_NONE;
-  if (group->cells[wish->cell].capabilities & WEIR_CAP_FLOOR) return 0;
+  bool unseen = group->cells[wish->cell].capabilities & UNSEEN;
+  order->check = !unseen && !writes(&group->demand) && order->consumer != WEIR_CONSUMER_NONE;
   struct sampler_sum want = sum_key(sampler, wish);
   for (unsigned i = 0; i < sampler->sum_count; i++) {
     const struct sampler_sum *known = &sampler->sums[i];
@@ -182,7 +185,7 @@ static int expect(struct sampler *sampler, const struct sampler_wish *wish) {
 /* A verified pass compares all that readers deliver, and has writers write what can be compared. Floors have no data. */
 static enum weir_consumer consumer_of(const struct sampler_wish *wish, const struct plan_group *group) {
   enum weir_consumer consumer = group->demand.consumer;
-  if (!wish->verify || (group->cells[wish->cell].capabilities & WEIR_CAP_FLOOR)) return consumer;
+  if (!wish->verify || (group->cells[wish->cell].capabilities & UNSEEN)) return consumer;
   if (!writes(&group->demand)) return WEIR_CONSUMER_VERIFY;
   return consumer == WEIR_CONSUMER_NONE ? WEIR_CONSUMER_TOUCH : consumer;
 }
@@ -432,7 +435,7 @@ int sampler_take(struct sampler *sampler, const struct sampler_wish *wish, struc
   out->prepare_ns = prepared - began + (os_clock_ns() - ended);
   bool complete = out->status == RUN_OK && !(out->flags & RUN_PARTIAL);
   if (group->demand.target == WEIR_TARGET_OVERWRITE && !complete) file->is_whole = false;
-  bool floor = group->cells[wish->cell].capabilities & WEIR_CAP_FLOOR;
-  if (wish->verify && complete && !floor && writes(&group->demand)) read_back(sampler, file, out);
+  bool unseen = group->cells[wish->cell].capabilities & UNSEEN;
+  if (wish->verify && complete && !unseen && writes(&group->demand)) read_back(sampler, file, out);
   return 0;
 }
