@@ -55,7 +55,10 @@ int sampler_layout(struct sampler *sampler, struct weir_reason *problem) {
 
 void sampler_close(struct sampler *sampler) {
   layout_release(&sampler->layout);
-  scratch_close(&sampler->scratch);
+  int left = scratch_close(&sampler->scratch);
+  if (left < 0)
+    run_warn(sampler->run, "W11", "remove it by hand, or let the next run there do it",
+             "a directory '" SCRATCH_PREFIX "...' could not be removed: %s", strerror(-left));
   content_free(&sampler->content);
   if (sampler->order) os_unmap(sampler->order, sizeof *sampler->order);
   os_close(sampler->order_file);

@@ -13,6 +13,8 @@
 #include "base/random.h"
 
 #define LOCK_NAME "lock"
+/* Removing a few files takes this long only on a disk in trouble. */
+#define JANITOR_NS UINT64_C(20000000000)
 
 char *scratch_path(const char *directory, const char *name) {
   size_t length = strlen(directory) + strlen(name) + 2;
@@ -56,6 +58,20 @@ unsigned scratch_sweep(const char *place) {
 
 struct janitor { const struct scratch *scratch; os_file read_end; };
 
+/* A worker that is just being killed may make one more file in the middle of it: a second look finds that one too. */
+static int remove_all(const struct scratch *scratch) {
+  int result = 0;
+  for (unsigned i = 0; i < scratch->count; i++) {
+    int error = os_remove_tree(scratch->paths[i]);
+    for (unsigned tries = 0; error == -ENOTEMPTY && tries < 20; tries++) {
+      os_sleep_ns(UINT64_C(10000000));
+      error = os_remove_tree(scratch->paths[i]);
+    }
+    if (error < 0 && error != -ENOENT && result == 0) result = error;
+  }
+  return result;
+}
+
 static int janitor_body(void *context) {
   const struct janitor *janitor = context;
   os_process_shield();
@@ -63,10 +79,7 @@ static int janitor_body(void *context) {
   char byte;
   while (os_read(janitor->read_end, &byte, 1) > 0) {
   }
-  int result = 0;
-  for (unsigned i = 0; i < janitor->scratch->count; i++)
-    if (os_remove_tree(janitor->scratch->paths[i]) < 0) result = 1;
-  return result;
+  return remove_all(janitor->scratch) < 0;
 }
 
 static int hire_janitor(struct scratch *scratch) {
@@ -132,12 +145,19 @@ int scratch_open(struct scratch *scratch, char *const *places, unsigned count, s
   return result;
 }
 
-void scratch_close(struct scratch *scratch) {
-  if (scratch->lifeline != os_no_file) {
-    struct os_exit exit;
-    os_close(scratch->lifeline);
-    os_process_wait(scratch->janitor, UINT64_MAX, &exit);
-  }
+/* The janitor may have been killed, or stopped; then the run does his work. */
+static int dismiss_janitor(struct scratch *scratch) {
+  struct os_exit exit;
+  if (scratch->lifeline == os_no_file) return 0;
+  os_close(scratch->lifeline);
+  int result = os_process_wait(scratch->janitor, JANITOR_NS, &exit);
+  if (result == 0 && !exit.crashed && exit.code == 0) return 0;
+  if (result == -ETIMEDOUT && os_process_kill(scratch->janitor) == 0) os_process_wait(scratch->janitor, UINT64_MAX, NULL);
+  return remove_all(scratch);
+}
+
+int scratch_close(struct scratch *scratch) {
+  int result = dismiss_janitor(scratch);
   for (unsigned i = 0; i < scratch->count; i++) {
     os_close(scratch->locks[i]);
     free(scratch->paths[i]);
@@ -145,4 +165,5 @@ void scratch_close(struct scratch *scratch) {
   free(scratch->paths);
   free(scratch->locks);
   *scratch = (struct scratch){.lifeline = os_no_file, .janitor = -1};
+  return result;
 }

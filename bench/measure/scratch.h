@@ -19,8 +19,8 @@ struct scratch {
 
 /* Sweeps what dead runs left in these directories, then makes new ones. */
 int scratch_open(struct scratch *scratch, char *const *places, unsigned count, struct weir_reason *problem);
-/* Lets the janitor sweep, and waits for it. */
-void scratch_close(struct scratch *scratch);
+/* Lets the janitor sweep, and waits for it; sweeps itself where the janitor did not. Negative: something is left. */
+int scratch_close(struct scratch *scratch);
 /* Removes scratch directories in `place` whose run is gone. Returns how many. */
 unsigned scratch_sweep(const char *place);
 /* place/.weir-.../name; the caller frees it. NULL: no memory. */
