@@ -48,7 +48,7 @@ int32_t layout_resident_ppm(const struct layout_file *file);
 /* Bring the file into the state; return enum run_flag bits, or a negative errno value. */
 int layout_make_warm(struct layout_file *file);
 int layout_make_cold(struct layout_file *file, enum plan_flush flush, struct layout_file *flush_file);
-/* Waits until nothing of the file is dirty or being written back, 5 s at most. */
+/* Waits until nothing of the file is dirty or being written back, 5 s at most. Negative: what was written got lost. */
 int layout_settle(struct layout_file *file);
 
 #endif

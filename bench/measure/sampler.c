@@ -392,6 +392,10 @@ static void wash_out(struct sampler *sampler, const struct sampler_wish *wish, s
   if (!writes(&sampler->run->plan.groups[wish->group].demand)) return;
   int flags = layout_settle(file);
   if (flags > 0) out->flags |= (uint32_t)flags;
+  if (flags >= 0) return;
+  char text[128];
+  snprintf(text, sizeof text, "what was written did not reach the storage: %s", strerror(-flags));
+  fail_sample(out, text);
 }
 
 static int run_worker(struct sampler *sampler, const struct sampler_wish *wish, struct sample *out, struct weir_reason *unavailable) {
