@@ -195,6 +195,8 @@ int os_interrupts_catch(volatile int *flag) {
     if (caught[i] == SIGHUP && before.sa_handler == SIG_IGN) continue; /* started by nohup */
     if (sigaction(caught[i], &action, NULL) < 0) return -errno;
   }
+  struct sigaction usual = {.sa_handler = SIG_DFL};
+  if (sigaction(SIGCHLD, &usual, NULL) < 0) return -errno; /* inherited as ignored, it would hide how children end */
   if (sigaction(SIGPIPE, &ignore, NULL) < 0 || sigaction(SIGXFSZ, &ignore, NULL) < 0) return -errno;
   return 0;
 }
