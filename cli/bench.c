@@ -43,11 +43,18 @@ static int tell(const struct request *request, const struct output_list *outputs
   return code;
 }
 
+static bool has_rounds(const struct run *run) {
+  for (size_t i = 0; i < run->sample_count; i++)
+    if (!(run->samples[i].flags & (RUN_PILOT | RUN_BURN_IN))) return true;
+  return false;
+}
+
 static int measure_and_tell(const struct request *request, struct output_list *outputs, struct run *run) {
   struct weir_reason problem = {{0}, {0}};
   int code = os_interrupts_catch(command_interrupts());
   if (code == 0) code = measure(request, outputs, run, &problem);
   if (code == 0 || code == -EINTR) return tell(request, outputs, run);
+  if (has_rounds(run)) tell(request, outputs, run); /* a run that breaks in its middle keeps what it has, like Ctrl-C */
   const char *text = problem.text[0] ? problem.text : strerror(-code);
   return command_cannot("%s%s%s", text, problem.remedy[0] ? "; " : "", problem.remedy);
 }

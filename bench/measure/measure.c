@@ -242,8 +242,9 @@ static int measure_cells(struct sampler *sampler, uint64_t began, struct weir_re
   tell_plan(sampler, began);
   result = all_rounds(sampler, &progress);
   warn_of_flags(sampler->run);
-  if (result < 0 && result != -EINTR && !problem->text[0])
-    snprintf(problem->text, sizeof problem->text, "the run cannot go on: %s", strerror(-result));
+  if (result == 0 || result == -EINTR) return result;
+  if (!problem->text[0]) snprintf(problem->text, sizeof problem->text, "the run cannot go on: %s", strerror(-result));
+  run_warn(sampler->run, "W10", "", "%s; this is what was measured before", problem->text);
   return result;
 }
 
@@ -262,7 +263,7 @@ int measure_run(struct run *run, const struct measure_options *options, struct w
     result = measure_cells(&sampler, began, problem);
     sampler_close(&sampler);
   }
-  run->interrupted = result == -EINTR || *options->interrupted > 0;
+  run->interrupted = result < 0 || *options->interrupted > 0;
   if (options->stream) run_write_trailer(run, options->stream);
   if (options->observer.event) options->observer.event(options->observer.context, &done);
   return result;

@@ -404,6 +404,10 @@ static int run_worker(struct sampler *sampler, const struct sampler_wish *wish, 
   struct os_exit end;
   bool killed;
   int result = start_worker(sampler, group, &worker);
+  for (unsigned tries = 0; result == -EAGAIN && tries < 40; tries++) { /* the limit of processes: others may end */
+    os_sleep_ns(SECOND / 40);
+    result = start_worker(sampler, group, &worker);
+  }
   if (result < 0) return result;
   result = await_worker(sampler, worker, wish->cap_ns, &end, &killed);
   if (result < 0) return result;
