@@ -163,6 +163,7 @@ static int lay(struct layout_file *file, const struct content *content, const st
   }
   if (result == 0) result = os_stat_path(file->path, &stat);
   if (result == 0) file->device = stat.device;
+  if (result == 0) file->seen = stat;
   if (result < 0 && result != -EINTR && !problem->text[0])
     snprintf(problem->text, sizeof problem->text, "'%.120s': %s", file->path, strerror(-result));
   return result;

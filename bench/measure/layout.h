@@ -18,6 +18,7 @@ struct layout_file {
   const char *directory;/* of the file; not owned */
   uint64_t device;      /* os_stat.device */
   bool is_whole;        /* full size, every block written */
+  struct os_stat seen;  /* when it was laid out */
   bool is_warm;         /* was warmed by us since it was last evicted or written */
   bool wanted;
 };

@@ -419,6 +419,27 @@ static int run_worker(struct sampler *sampler, const struct sampler_wish *wish, 
   return 0;
 }
 
+/* What was measured is not what was laid out: no fault of the method. */
+static void blame_change(const struct layout_file *file, struct sample *out) {
+  struct os_stat now;
+  if (out->status != RUN_FAILED || file->role == LAYOUT_WRITE) return;
+  bool gone = os_stat_path(file->path, &now) < 0;
+  if (!gone && now.inode == file->seen.inode && now.modified_ns == file->seen.modified_ns) return;
+  const char *what = gone                                 ? "removed"
+                     : now.inode != file->seen.inode      ? "replaced"
+                     : now.size < file->seen.size         ? "cut short"
+                                                          : "changed";
+  snprintf(out->reason, sizeof out->reason, "the file was %s by another program during the run", what);
+}
+
+/* The file cannot be read as it could when the run began: a failed row. All else is the end of the run. */
+static int without_order(const struct layout_file *file, int error, struct sample *out) {
+  if (error == -ENOMEM || error == -ENAMETOOLONG || error == -EINTR) return error;
+  fail_sample(out, strerror(-error));
+  blame_change(file, out);
+  return 0;
+}
+
 int sampler_take(struct sampler *sampler, const struct sampler_wish *wish, struct sample *out, struct weir_reason *unavailable) {
   const struct plan *plan = &sampler->run->plan;
   const struct plan_group *group = &plan->groups[wish->group];
@@ -430,12 +451,11 @@ int sampler_take(struct sampler *sampler, const struct sampler_wish *wish, struc
   if (!file) return -ENOENT;
   if (wish->probe && too_big(group, &group->cells[wish->cell], unavailable)) return 0;
   int result = write_order(sampler, wish, file);
-  if (result < 0) return result;
+  if (result < 0) return without_order(file, result, out);
   result = prepare(sampler, wish, file);
   if (result == -EINTR) return result;
   if (result < 0 && cannot_prepare(sampler, wish, result, unavailable)) return 0;
-  if (result < 0) fail_sample(out, strerror(-result));
-  if (result < 0) return 0;
+  if (result < 0) return without_order(file, result, out);
   out->flags |= (uint32_t)result;
   out->resident_before_ppm = layout_resident_ppm(file);
   uint64_t prepared = os_clock_ns();
@@ -448,5 +468,6 @@ int sampler_take(struct sampler *sampler, const struct sampler_wish *wish, struc
   if (group->demand.target == WEIR_TARGET_OVERWRITE && !complete) file->is_whole = false;
   bool unseen = group->cells[wish->cell].capabilities & UNSEEN;
   if (wish->verify && complete && !unseen && writes(&group->demand)) read_back(sampler, file, out);
+  blame_change(file, out);
   return 0;
 }
