@@ -42,7 +42,7 @@ int sampler_open(struct sampler *sampler, struct run *run, const struct measure_
   sampler->scene = (struct worker_scene){run, &sampler->content, sampler->scratch.lifeline};
   if (result == 0) result = sampler_layout(sampler, problem);
   if (result < 0 && result != -EINTR && !problem->text[0])
-    snprintf(problem->text, sizeof problem->text, "%s", strerror(-result));
+    snprintf(problem->text, sizeof problem->text, "the run cannot be prepared: %s", strerror(-result));
   if (result < 0) sampler_close(sampler);
   return result;
 }

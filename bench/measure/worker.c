@@ -347,7 +347,9 @@ static int work_together(struct crew *crew) {
     int result = os_thread_start(instance_main, &crew->instances[i], &crew->instances[i].thread);
     if (result < 0) {
       /* those that run wait at the first barrier for ever: give up as a process */
-      say(crew->order, "a thread could not be started");
+      char text[96];
+      snprintf(text, sizeof text, "a thread could not be started: %s", strerror(-result));
+      say(crew->order, text);
       atomic_store(&crew->order->outcome, WORKER_FAILED);
       _Exit(1);
     }
