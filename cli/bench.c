@@ -67,6 +67,7 @@ static int run_bench(const struct command *self, int argc, char **argv) {
   if (parsed != OPTION_GO) return parsed == OPTION_DONE ? EXIT_FINE : EXIT_CANNOT;
   int code = request_plan(self, &request, argc, argv, &run);
   if (code == 0) code = output_prepare(self, &request.output, request.plan.file, &outputs);
+  if (code == 0) request_notes(&request, &run.plan);
   if (code == 0) code = measure_and_tell(&request, &outputs, &run);
   output_release(&outputs);
   run_release(&run);

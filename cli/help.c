@@ -11,7 +11,7 @@ void help_overview(void) {
       "Measures every way to read and write files side by side.\n\n"
       "Examples:\n"
       "  weir bench                              the usual uses, here, in about a minute\n"
-      "  weir bench --cache cold -o run.jsonl    one use; keeps every sample\n"
+      "  weir bench --cache cold -o run.jsonl    cold uses only; keeps every sample\n"
       "  weir report run.jsonl                   shows the results again\n\n"
       "Commands:\n");
   for (unsigned i = 0; command_list[i]; i++) printf("  %-10s %s\n", command_list[i]->name, command_list[i]->summary);

@@ -88,6 +88,7 @@ static int run_plan(const struct command *self, int argc, char **argv) {
   enum option_result parsed = request_parse(self, argc, argv, &request);
   if (parsed != OPTION_GO) return parsed == OPTION_DONE ? EXIT_FINE : EXIT_CANNOT;
   int code = request_plan(self, &request, argc, argv, &run);
+  if (code == 0) request_notes(&request, &run.plan);
   if (code == 0) code = probe_and_print(&run);
   run_release(&run);
   return code;

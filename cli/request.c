@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/random.h"
+#include "base/units.h"
 #include "methods/methods.h"
 #include "os/os.h"
 
@@ -110,7 +111,7 @@ static int look_at_places(const struct command *command, const struct plan_reque
   return 0;
 }
 
-/* ---- all of it ---- */
+/* ---- the command line ---- */
 
 static uint64_t fresh_seed(void) { return random_mix(os_wall_ns() ^ (uint64_t)os_process_id() << 48) & 0xffffffffu; }
 
@@ -134,6 +135,57 @@ static int keep_arguments(int argc, char **argv, struct run *run) {
   }
   return 0;
 }
+
+/* ---- what FILE leaves out ---- */
+
+static bool plan_has(const struct plan *plan, const char *id) {
+  for (unsigned i = 0; i < plan->group_count; i++)
+    if (strcmp(plan->groups[i].id, id) == 0) return true;
+  return false;
+}
+
+/* Names the groups of `whole` that read (or do not) and are not in the plan. How many. */
+static unsigned print_left_out(const struct plan *whole, const struct plan *plan, bool reads, const char *why) {
+  unsigned count = 0;
+  for (unsigned i = 0; i < whole->group_count; i++) {
+    const struct plan_group *group = &whole->groups[i];
+    if ((group->demand.direction == WEIR_READ) != reads || plan_has(plan, group->id)) continue;
+    fprintf(stderr, "%s%s", count++ ? ", " : why, group->id);
+  }
+  if (count) fprintf(stderr, "\n");
+  return count;
+}
+
+/* The same suite once more, as if weir made the files: what is missing then was left out because of FILE. */
+static void note_left_out(const struct plan_request *request, const struct plan *plan) {
+  struct plan_request without = *request;
+  struct plan_error error;
+  struct plan whole;
+  without.file = NULL;
+  without.suite = plan->suite;
+  without.size.count = 0;
+  if (plan_make(&without, methods_list, &whole, &error) < 0) return;
+  print_left_out(&whole, plan, false, "left out, for FILE is only read: ");
+  if (print_left_out(&whole, plan, true, "left out, for cold empties the cache of FILE: "))
+    fprintf(stderr, "with them: weir bench --cache warm,cold '%s'\n", request->file);
+  plan_release(&whole);
+}
+
+static void note_sizes(const struct plan_request *request) {
+  char asked[UNITS_TEXT_MAX], there[UNITS_TEXT_MAX];
+  for (unsigned i = 0; i < request->size.count; i++)
+    if (request->size.values[i] > request->file_bytes)
+      fprintf(stderr, "--size %s: FILE has only %s; that is what is measured\n",
+              units_size_name(request->size.values[i], asked), units_size_text((double)request->file_bytes, there));
+}
+
+void request_notes(const struct request *request, const struct plan *plan) {
+  if (!request->plan.file || request->quiet) return;
+  if (*plan->suite) note_left_out(&request->plan, plan);
+  note_sizes(&request->plan);
+}
+
+/* ---- the plan ---- */
 
 int request_plan(const struct command *command, const struct request *request, int argc, char **argv, struct run *run) {
   struct plan_error error;

@@ -28,7 +28,7 @@ struct request {
    .argument = "NAME",                                                                                                     \
    .kind = OPTION_TEXT,                                                                                                    \
    .offset = REQUEST_AT(plan.suite),                                                                                       \
-   .help = "take groups from a suite; the words below select among them\n(default, when no word below is said: default)"}, \
+   .help = "take groups from a suite; the words below select among them\n(default, when no word but --cache and no method is said)"}, \
       REQUEST_WORDS_ROW(task, "what is done"), REQUEST_WORDS_ROW(direction, "reading or writing"),                         \
       REQUEST_WORDS_ROW(access, "in which order"),                                                                         \
       {.name = "size",                                                                                                     \
@@ -74,7 +74,7 @@ struct request {
        .argument = "SPEC",                                                                                                \
        .kind = OPTION_TEXT,                                                                                               \
        .offset = REQUEST_AT(plan.baseline),                                                                               \
-       .help = "what the others are compared with"},                                                                      \
+       .help = "what the others are compared with (of those measured, the\nmethod that is first in 'weir list methods': fd/pread ...)"},                                                                      \
   {                                                                                                                       \
     .name = "dir", .letter = 'd', .argument = "DIR", .kind = OPTION_TEXTS, .offset = REQUEST_AT(plan.places),             \
     .help = "where files are made and removed (.); several compare places"                                                \
@@ -119,5 +119,7 @@ struct request {
 enum option_result request_parse(const struct command *command, int argc, char **argv, struct request *out);
 /* Makes the plan in run->plan and keeps the command line. 0, or EXIT_CANNOT with the error printed. */
 int request_plan(const struct command *command, const struct request *request, int argc, char **argv, struct run *run);
+/* Says on standard error what is not measured because of FILE, unless quiet. */
+void request_notes(const struct request *request, const struct plan *plan);
 
 #endif

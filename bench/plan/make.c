@@ -138,20 +138,21 @@ static int lead_with_text(struct making *making, const char *text, struct plan_g
   return code == 0 ? -EINVAL : code < 0 ? code : 0;
 }
 
-/* Nobody named a baseline: the plain positional read or write where the group has it, else the first that moves data. */
-static void lead_by_habit(const struct making *making, struct plan_group *group) {
-  const char *const habits[] = {"fd/pread", "fd/pwrite", "fd/read", "fd/write", NULL};
-  for (unsigned habit = 0; habits[habit] && !making->wish_count; habit++)
-    for (unsigned i = 0; i < group->cell_count; i++)
-      if (strcmp(group->cells[i].method, habits[habit]) == 0) {
-        group_lead(group, i);
-        return;
-      }
-  for (unsigned i = 0; i < group->cell_count; i++)
-    if (!(group->cells[i].capabilities & WEIR_CAP_FLOOR)) {
-      group_lead(group, i);
-      return;
-    }
+static unsigned place_in_list(const struct making *making, const struct plan_cell *cell) {
+  unsigned place = 0;
+  while (making->scope.methods[place] && strcmp(making->scope.methods[place]->name, cell->method) != 0) place++;
+  return place;
+}
+
+/* Nobody named a baseline: the method that stands first in the list, so that the order of -m does not matter. */
+static void lead_by_list(const struct making *making, struct plan_group *group) {
+  const unsigned none = group->cell_count;
+  unsigned first = none;
+  for (unsigned i = 0; i < group->cell_count; i++) {
+    if (group->cells[i].capabilities & WEIR_CAP_FLOOR) continue;
+    if (first == none || place_in_list(making, &group->cells[i]) < place_in_list(making, &group->cells[first])) first = i;
+  }
+  if (first != none) group_lead(group, first);
 }
 
 static int choose_baseline(struct making *making, const struct draft *draft, struct plan_group *group) {
@@ -162,7 +163,7 @@ static int choose_baseline(struct making *making, const struct draft *draft, str
     if (code != 0) return code < 0 ? code : 0;
   }
   if (draft->baseline && !making->wish_count) return lead_with_text(making, draft->baseline, group);
-  lead_by_habit(making, group);
+  lead_by_list(making, group);
   return 0;
 }
 
@@ -495,10 +496,10 @@ static int check_request(const struct plan_request *request, struct plan_error *
 
 /* ---- putting it together ---- */
 
-/* The suite to take groups from, or NULL when the words alone make them. */
+/* The suite to take groups from, or NULL when the words alone make them. The cache alone is a view of the usual uses. */
 static const char *suite_for(const struct plan_request *request) {
-  const struct plan_words *const words[] = {&request->task,   &request->direction, &request->access,   &request->durability,
-                                            &request->target, &request->cache,     &request->consumer, &request->process};
+  const struct plan_words *const words[] = {&request->task,   &request->direction, &request->access, &request->durability,
+                                            &request->target, &request->consumer,  &request->process};
   if (request->suite) return request->suite;
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (words[i]->count) return NULL;

@@ -114,7 +114,7 @@ struct plan_words { unsigned count; int values[8]; };
 struct plan_sizes { unsigned count; uint64_t values[16]; };
 struct plan_strings { unsigned count; const char *values[64]; };
 struct plan_request {
-  const char *suite;             /* NULL: "default", or none when a demand word is given */
+  const char *suite;             /* NULL: "default", or none when methods or demand words (cache aside) are given */
   const char *file;              /* NULL, or the user's file; its size below */
   uint64_t file_bytes;
   struct plan_words task, direction, access, durability, target, cache, consumer, process;
@@ -123,7 +123,7 @@ struct plan_request {
   struct plan_words threads;     /* numbers */
   struct plan_strings places;    /* empty: "." */
   double coverage;               /* 0: not said */
-  const char *baseline;          /* NULL, or a method spec */
+  const char *baseline;          /* NULL: the method that stands first in the list; or a method spec */
   uint64_t seed;
   uint64_t time_ns;              /* 0: PLAN_TIME_DEFAULT_NS */
   unsigned rounds;
