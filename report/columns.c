@@ -154,6 +154,14 @@ static const char *column_title(const struct page *page, size_t column) {
   return columns[column].title;
 }
 
+size_t page_column_count(void) { return COLUMNS; }
+const char *page_column_title(const struct page *page, size_t column) { return column_title(page, column); }
+bool page_column_is_right(size_t column) { return columns[column].right; }
+bool page_column_is_name(size_t column) { return column == COLUMN_METHOD; }
+void page_put_column(const struct page *page, const struct stat_cell *cell, size_t column, struct text *out) {
+  columns[column].put(page, cell, out);
+}
+
 /* ---- layout -------------------------------------------------------------------------------------------------------- */
 
 /* The measured rows; text[row * COLUMNS + column]. */

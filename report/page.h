@@ -1,5 +1,5 @@
 /*
- * page.h - what the files of the table report share: the page in the making. Not for other folders.
+ * page.h - what the files of the table and the Markdown report share: the page in the making. Not for other folders.
  */
 #ifndef WEIR_PAGE_H
 #define WEIR_PAGE_H
@@ -43,9 +43,25 @@ void page_glue(struct text *out, size_t from);
 /* A name of any bytes, on one line. */
 void page_put_glued(struct text *out, const char *name);
 
+/* ---- table.c: head and foot of a page and of a group ---- */
+
+void page_head(const struct page *page);
+void page_floors(const struct page *page);
+void page_warning(const struct page *page, const struct run_warning *warning);
+/* The units that suit the group. */
+void page_choose_units(struct page *page);
+void page_put_heading(const struct page *page, struct text *left, struct text *right);
+void page_dropped(const struct page *page);
+
 /* ---- columns.c: the measured cells ---- */
 
 void page_rows(const struct page *page);
+/* The same fields one by one, for reports that do not lay them out in columns of letters. */
+size_t page_column_count(void);
+const char *page_column_title(const struct page *page, size_t column);
+bool page_column_is_right(size_t column);
+bool page_column_is_name(size_t column);
+void page_put_column(const struct page *page, const struct stat_cell *cell, size_t column, struct text *out);
 
 /* ---- remarks.c: what stands below the rows ---- */
 

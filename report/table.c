@@ -13,7 +13,7 @@
 
 /* ---- groups -------------------------------------------------------------------------------------------------------- */
 
-static void put_heading(const struct page *page, struct text *left, struct text *right) {
+void page_put_heading(const struct page *page, struct text *left, struct text *right) {
   static const char *const rank_words[] = {"", " · ranked by transfer time", " · ranked by CPU time", " · ranked by memory"};
   const struct stat_group *group = page->group;
   text_name(left, group->plan->title);
@@ -26,7 +26,7 @@ static void put_heading(const struct page *page, struct text *left, struct text 
 
 static void print_heading(const struct page *page) {
   struct text left = {0}, right = {0};
-  put_heading(page, &left, &right);
+  page_put_heading(page, &left, &right);
   size_t used = display_width(text_string(&left)), tail = display_width(text_string(&right));
   page_style_on(page, STYLE_BOLD);
   fputs(text_string(&left), page->out);
@@ -45,7 +45,7 @@ static void print_heading(const struct page *page) {
 }
 
 /* The unit in which the fastest of the group reads well serves for all. */
-static void choose_units(struct page *page) {
+void page_choose_units(struct page *page) {
   double rate = 0, operations = 0;
   for (unsigned i = 0; i < page->group->cell_count; i++) {
     const struct stat_cell *cell = &page->group->cells[i];
@@ -60,7 +60,7 @@ static void choose_units(struct page *page) {
   page->operations.name = operations >= 1e6 ? "M op/s" : operations >= 1e3 ? "k op/s" : "op/s";
 }
 
-static void print_dropped(const struct page *page) {
+void page_dropped(const struct page *page) {
   struct text text = {0};
   text_put(&text, "not measured: ");
   text_name(&text, page->group->plan->drop_reason[0] ? page->group->plan->drop_reason : "no reason is known");
@@ -69,11 +69,11 @@ static void print_dropped(const struct page *page) {
 }
 
 static void print_group(struct page *page) {
-  choose_units(page);
+  page_choose_units(page);
   putc('\n', page->out);
   print_heading(page);
   if (page->group->plan->dropped) {
-    print_dropped(page);
+    page_dropped(page);
     return;
   }
   page_rows(page);
@@ -108,7 +108,7 @@ static void put_place(struct text *out, const struct run *run) {
   page_put_glued(out, device);
 }
 
-static void print_head(const struct page *page) {
+void page_head(const struct page *page) {
   const struct run *run = page->summary->run;
   const char *system = run_fact_text(run, "system"), *kernel = run_fact_text(run, "kernel");
   const char *cpus = run_fact_text(run, "cpus"), *version = run_fact_text(run, "weir.version");
@@ -146,7 +146,7 @@ static void put_floor_rate(struct text *out, const char *name, double bytes_per_
   if (bytes_per_s > 0) put_floor(out, name, units_rate_text(bytes_per_s, text));
 }
 
-static void print_floors(const struct page *page) {
+void page_floors(const struct page *page) {
   const struct run_floors *floors = &page->summary->run->floors;
   struct text text = {0};
   put_floor_time(&text, "harness per operation", floors->harness_ns_per_op);
@@ -165,7 +165,7 @@ static void print_floors(const struct page *page) {
   text_release(&text);
 }
 
-static void print_warning(const struct page *page, const struct run_warning *warning) {
+void page_warning(const struct page *page, const struct run_warning *warning) {
   struct text id = {0}, text = {0};
   text_name(&id, warning->id);
   text_name(&text, warning->text);
@@ -193,8 +193,8 @@ static bool run_is_kept(const struct run *run) {
 static void print_foot(const struct page *page) {
   const struct run *run = page->summary->run;
   putc('\n', page->out);
-  print_floors(page);
-  for (unsigned i = 0; i < run->warning_count; i++) print_warning(page, &run->warnings[i]);
+  page_floors(page);
+  for (unsigned i = 0; i < run->warning_count; i++) page_warning(page, &run->warnings[i]);
   if (run_is_kept(run)) return;
   display_wrap(page->out, &(struct display_box){page->width, 0, 2},
                "keep every sample: weir bench -o run.jsonl, then weir report run.jsonl");
@@ -204,7 +204,7 @@ static void write_table(const struct summary *summary, const struct report_optio
   struct page page = {.summary = summary, .out = out, .color = options->color};
   page.width = options->width ? options->width : WIDTH_PRESET;
   if (page.width < WIDTH_LEAST) page.width = WIDTH_LEAST;
-  print_head(&page);
+  page_head(&page);
   for (unsigned i = 0; i < summary->group_count; i++) {
     page.group = &summary->groups[i];
     print_group(&page);

@@ -13,7 +13,8 @@ reports='golden-80.txt:table 80
 golden-100.txt:table 100
 golden-140.txt:table 140
 golden-color.txt:table 100 color
-golden.json:json'
+golden.json:json
+golden.md:markdown'
 
 all_into() { # DIRECTORY
   echo "$reports" | while IFS=: read -r name words; do
@@ -23,7 +24,7 @@ all_into() { # DIRECTORY
 }
 
 compare() { # DIRECTORY WHAT
-  for file in "$here"/golden*.txt "$here/golden.json"; do
+  for file in "$here"/golden*.txt "$here/golden.json" "$here/golden.md"; do
     cmp "$file" "$1/$(basename "$file")" || { echo "$2: $(basename "$file") differs"; bad=1; }
     diff "$file" "$1/$(basename "$file")" | head -20
   done

@@ -71,7 +71,44 @@ static json_t *check_json(const char *text) {
   return document;
 }
 
+/* Letters that begin something in Markdown, outside of code and not escaped; bars are those of the table. */
+static unsigned bars_of(const char *line) {
+  unsigned bars = 0;
+  bool code = false;
+  for (const char *at = line; *at != '\0'; at++) {
+    if (*at == '`') code = !code;
+    if (*at == '|') bars++;
+    if (code) continue;
+    if (*at == '\\' && at[1] != '\0') at++;
+    else if (strchr("<>[]_~$", *at) != NULL) fail_msg("'%c' is not escaped in: %s", *at, line);
+  }
+  if (code) fail_msg("code does not end in: %s", line);
+  return bars;
+}
+
+/* Every row has as many fields as the titles above it. */
+static void check_markdown(const char *text) {
+  unsigned fields = 0;
+  while (*text != '\0') {
+    size_t length = strcspn(text, "\n");
+    char *line = strndup(text, length);
+    assert_non_null(line);
+    for (size_t i = 0; i < length; i++) {
+      if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f) fail_msg("control character in: %s", line);
+    }
+    unsigned bars = bars_of(line);
+    if (bars > 0 && fields > 0 && bars != fields) fail_msg("%u fields, not %u: %s", bars, fields, line);
+    if (bars > 0 && line[0] != '|') fail_msg("a bar outside of a table: %s", line);
+    fields = bars;
+    free(line);
+    text += length + (text[length] == '\n');
+  }
+}
+
 static void check_reports(const struct run *run) {
+  char *markdown = report_text(run, "markdown", 0, false);
+  check_markdown(markdown);
+  free(markdown);
   for (unsigned width = 80; width <= 200; width += 20) {
     char *table = report_text(run, "table", width, false);
     check_table(table, width, true);
@@ -219,6 +256,26 @@ static void odd_names_do_no_harm(void **state) {
   run_release(&run);
 }
 
+static void markdown_shows_names_as_they_are(void **state) {
+  static const char name[] = "a|b`c`<b>*d*_e_[f](g)~h~$i$&amp;\n# j\\";
+  struct run run;
+  read_golden(&run);
+  struct plan_group *group = &run.plan.groups[0];
+  free(group->cells[0].id);
+  free(group->title);
+  group->cells[0].id = strdup(name);
+  group->title = strdup(name);
+  snprintf(run.warnings[0].text, sizeof run.warnings[0].text, "%s", name);
+  snprintf(group->cells[8].reason, sizeof group->cells[8].reason, "%s", name);
+  check_reports(&run);
+  char *text = report_text(&run, "markdown", 0, false);
+  static const char escaped[] =
+      "a&#124;b\\`c\\`&lt;b&gt;\\*d\\*\\_e\\_\\[f\\](g)\\~h\\~\\$i\\$&amp;amp;\\\\x0a\\# j\\\\";
+  if (strstr(text, escaped) == NULL) fail_msg("no '%s' in:\n%s", escaped, text);
+  free(text);
+  run_release(&run);
+}
+
 static void ranking_by_other_things(void **state) {
   struct run run;
   read_golden(&run);
@@ -354,6 +411,7 @@ int main(void) {
       cmocka_unit_test(one_method_alone),
       cmocka_unit_test(no_groups_and_no_cells),
       cmocka_unit_test(odd_names_do_no_harm),
+      cmocka_unit_test(markdown_shows_names_as_they_are),
       cmocka_unit_test(ranking_by_other_things),
       cmocka_unit_test(writers_show_what_reached_the_device),
       cmocka_unit_test(latency_is_handed_on),

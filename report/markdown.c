@@ -1,0 +1,234 @@
+/*
+ * markdown.c - the answer as GitHub Markdown: what the table report says, as text that a wiki or an issue shows as a table.
+ *
+ * Words and numbers are those of the table report. Its sentences are printed into memory, each on one line, and escaped
+ * here: names come from users and plugins and may hold anything.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/page.h"
+
+/* Wider than any sentence, so that none is broken. */
+#define WIDTH_ENDLESS ((size_t)1 << 30)
+
+/* ---- escaping ------------------------------------------------------------------------------------------------------ */
+
+static const char *escape_of(char letter) {
+  static const char special[] = "\\`*_[]~$#";
+  static const char *const escaped[] = {"\\\\", "\\`", "\\*", "\\_", "\\[", "\\]", "\\~", "\\$", "\\#"};
+  const char *found = letter ? strchr(special, letter) : NULL;
+  if (found != NULL) return escaped[found - special];
+  return letter == '<' ? "&lt;" : letter == '>' ? "&gt;" : letter == '&' ? "&amp;" : letter == '|' ? "&#124;" : NULL;
+}
+
+/* On one line, and with no letter that Markdown reads as anything but itself. Runs of spaces become one. */
+static void put_escaped(FILE *out, const char *text) {
+  for (; *text != '\0'; text++) {
+    const char *escape = escape_of(*text);
+    bool blank = *text == ' ' || *text == '\n' || *text == DISPLAY_GLUE[0];
+    if (blank) {
+      if (text[1] != ' ' && text[1] != '\0') putc(' ', out);
+    } else if (escape != NULL) {
+      fputs(escape, out);
+    } else {
+      putc(*text, out);
+    }
+  }
+}
+
+/* A name reads best as code, where nothing but what ends it has a meaning. */
+static void put_name(FILE *out, const char *name) {
+  struct text text = {0};
+  text_name(&text, name);
+  const char *harmless = text_string(&text);
+  bool code = *harmless != '\0' && strpbrk(harmless, "`|\\") == NULL && harmless[0] != ' ';
+  if (code) {
+    fprintf(out, "`%s`", harmless);
+  } else {
+    put_escaped(out, harmless);
+  }
+  text_release(&text);
+}
+
+/* ---- sentences of the table report --------------------------------------------------------------------------------- */
+
+/* What `print` prints for this page; NULL when there is no memory. The caller frees it. */
+static char *printed(const struct page *page, void (*print)(const struct page *page)) {
+  char *text = NULL;
+  size_t length;
+  struct page inner = *page;
+  inner.color = false;
+  inner.width = WIDTH_ENDLESS;
+  inner.out = open_memstream(&text, &length);
+  if (inner.out == NULL) return NULL;
+  print(&inner);
+  if (fclose(inner.out) == 0) return text;
+  free(text);
+  return NULL;
+}
+
+/* Each line of it after `mark`. */
+static void put_lines(const struct page *page, const char *mark, void (*print)(const struct page *page)) {
+  char *text = printed(page, print), *end;
+  for (char *line = text; line != NULL && *line != '\0'; line = end) {
+    end = line + strcspn(line, "\n");
+    if (*end != '\0') *end++ = '\0';
+    line += strspn(line, " ");
+    if (*line == '\0') continue;
+    fputs(mark, page->out);
+    put_escaped(page->out, line);
+    putc('\n', page->out);
+  }
+  free(text);
+}
+
+/* ---- the answer ---------------------------------------------------------------------------------------------------- */
+
+static void put_winner(const struct page *page, const struct stat_cell *cell) {
+  struct text speed = {0};
+  put_name(page->out, cell->plan->id);
+  if (cell->verdict != STAT_BASELINE && cell->speed_ratio.median > 0) {
+    page_put_ratio(&speed, cell->speed_ratio.median);
+    fprintf(page->out, " (%s×)", text_string(&speed));
+  }
+  text_release(&speed);
+}
+
+static void put_answer(const struct page *page) {
+  const struct stat_group *group = page->group;
+  const char *before = ": ★ ";
+  struct text title = {0};
+  text_name(&title, group->plan->title);
+  fputs("- **", page->out);
+  put_escaped(page->out, text_string(&title));
+  fputs("**", page->out);
+  text_release(&title);
+  for (unsigned i = 0; group->claims && i < group->order_count; i++) {
+    const struct stat_cell *cell = &group->cells[group->order[i]];
+    if (!cell->best) continue;
+    fputs(before, page->out);
+    put_winner(page, cell);
+    before = ", ";
+  }
+  fputs("\n", page->out);
+  put_lines(page, "  - ", group->plan->dropped ? page_dropped : page_answer);
+}
+
+/* ---- tables -------------------------------------------------------------------------------------------------------- */
+
+static bool column_has_text(const struct page *page, size_t column) {
+  bool any = false;
+  for (unsigned i = 0; i < page->group->order_count && !any; i++) {
+    const struct stat_cell *cell = &page->group->cells[page->group->order[i]];
+    struct text text = {0};
+    if (page_is_measured(cell)) page_put_column(page, cell, column, &text);
+    any = text.length > 0;
+    text_release(&text);
+  }
+  return any;
+}
+
+static void put_field(const struct page *page, const struct stat_cell *cell, size_t column) {
+  struct text text = {0};
+  page_put_column(page, cell, column, &text);
+  fputs(page_column_is_name(column) && cell->best ? " ★ " : " ", page->out);
+  if (page_column_is_name(column)) {
+    put_name(page->out, cell->plan->id);
+  } else {
+    put_escaped(page->out, text.length > 0 ? text_string(&text) : "–");
+  }
+  fputs(" |", page->out);
+  text_release(&text);
+}
+
+static void put_titles(const struct page *page, const bool *shown) {
+  putc('|', page->out);
+  for (size_t column = 0; column < page_column_count(); column++) {
+    if (!shown[column]) continue;
+    putc(' ', page->out);
+    put_escaped(page->out, page_column_title(page, column));
+    fputs(" |", page->out);
+  }
+  fputs("\n|", page->out);
+  for (size_t column = 0; column < page_column_count(); column++) {
+    if (shown[column]) fputs(page_column_is_right(column) ? "---:|" : "---|", page->out);
+  }
+  putc('\n', page->out);
+}
+
+static void put_table(const struct page *page) {
+  bool *shown = calloc(page_column_count(), sizeof *shown), any = false;
+  for (size_t column = 0; shown != NULL && column < page_column_count(); column++) {
+    shown[column] = column_has_text(page, column);
+    any = any || shown[column];
+  }
+  if (any) put_titles(page, shown);
+  for (unsigned i = 0; any && i < page->group->order_count; i++) {
+    const struct stat_cell *cell = &page->group->cells[page->group->order[i]];
+    if (!page_is_measured(cell)) continue;
+    putc('|', page->out);
+    for (size_t column = 0; column < page_column_count(); column++) {
+      if (shown[column]) put_field(page, cell, column);
+    }
+    putc('\n', page->out);
+  }
+  if (any) putc('\n', page->out);
+  free(shown);
+}
+
+static void put_group(const struct page *page) {
+  struct text left = {0}, right = {0};
+  page_put_heading(page, &left, &right);
+  fputs("\n## ", page->out);
+  put_escaped(page->out, text_string(&left));
+  fputs("\n\n", page->out);
+  if (right.length > 0) {
+    put_escaped(page->out, text_string(&right));
+    fputs("\n\n", page->out);
+  }
+  if (page->group->plan->dropped) {
+    put_lines(page, "- ", page_dropped);
+  } else {
+    put_table(page);
+    put_lines(page, "- ", page_absences);
+    put_lines(page, "- ", page_answer);
+    put_lines(page, "- ", page_certainty);
+    put_lines(page, "- ", page_evidence);
+  }
+  text_release(&left);
+  text_release(&right);
+}
+
+/* ---- the document -------------------------------------------------------------------------------------------------- */
+
+static void print_warnings(const struct page *page) {
+  const struct run *run = page->summary->run;
+  for (unsigned i = 0; i < run->warning_count; i++) page_warning(page, &run->warnings[i]);
+}
+
+static void put_notes(const struct page *page) {
+  fputs("\n## Notes\n\n", page->out);
+  put_lines(page, "- ", page_floors);
+  put_lines(page, "- ", print_warnings);
+}
+
+static void write_markdown(const struct summary *summary, const struct report_options *options, FILE *out) {
+  struct page page = {.summary = summary, .out = out};
+  fputs("# weir\n\n", out);
+  for (unsigned i = 0; i < summary->group_count; i++) {
+    page.group = &summary->groups[i];
+    page_choose_units(&page);
+    put_answer(&page);
+  }
+  putc('\n', out);
+  put_lines(&page, "", page_head);
+  for (unsigned i = 0; i < summary->group_count; i++) {
+    page.group = &summary->groups[i];
+    page_choose_units(&page);
+    put_group(&page);
+  }
+  put_notes(&page);
+}
+
+const struct report report_markdown = {"markdown", ".md", "the answer as Markdown, for issues and wikis", write_markdown};
