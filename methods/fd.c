@@ -174,7 +174,7 @@ static void fd_teardown(void *state, const struct weir_job *job) {
 }
 
 static const struct weir_param fd_params[] = {
-    [PARAM_BLOCK] = LANDING_PARAM_BLOCK,
+    [PARAM_BLOCK] = LANDING_PARAM_BLOCK(LANDING_BLOCK_SWEEP),
     [PARAM_BUFFER] = LANDING_PARAM_BUFFER(LANDING_BUFFER_SWEEP),
     [PARAM_FLUSH] = METHODS_PARAM_FLUSH,
 };

@@ -17,11 +17,13 @@
 /* A single request stays below the largest transfer that systems do in one call. */
 #define LANDING_BLOCK_MAX (UINT64_C(1) << 30)
 
-#define LANDING_PARAM_BLOCK                                                                                                \
-  {                                                                                                                        \
-    .name = "block", .kind = WEIR_PARAM_SIZE, .preset = "128KiB", .sweep = "64KiB|256KiB|1MiB", .min = 1,                  \
-    .max = LANDING_BLOCK_MAX, .tasks = WEIR_ANY, .accesses = WEIR_ANY, .durabilities = WEIR_ANY, .help = "bytes a request" \
+/* `tried` is what a group tries when the user names nothing; NULL: the preset alone. */
+#define LANDING_PARAM_BLOCK(tried)                                                                                      \
+  {                                                                                                                     \
+    .name = "block", .kind = WEIR_PARAM_SIZE, .preset = "128KiB", .sweep = (tried), .min = 1, .max = LANDING_BLOCK_MAX, \
+    .tasks = WEIR_ANY, .accesses = WEIR_ANY, .durabilities = WEIR_ANY, .help = "bytes a request"                        \
   }
+#define LANDING_BLOCK_SWEEP "128KiB|1MiB"
 
 /* The values are those of enum weir_buffer_policy. `tried` is what a group tries when the user names nothing. */
 #define LANDING_PARAM_BUFFER(tried)                                                                                    \

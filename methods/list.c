@@ -3,22 +3,27 @@
  */
 #include "methods.h"
 
-const struct weir_method *const methods_list[] = {
-    &methods_fd_pread,
-    &methods_fd_read,
-    &methods_fd_pwrite,
-    &methods_fd_write,
-    &methods_stdio_fread,
-    &methods_stdio_fwrite,
-    &methods_map_copy,
-    &methods_map_view,
-    &methods_map_populate,
-    &methods_map_write,
-    &methods_direct_pread,
-    &methods_direct_pwrite,
-    &methods_ring_plain,
-    &methods_ring_fixed,
-    &methods_ring_direct,
-    &methods_null,
-    NULL,
-};
+/* X(what follows `methods_` in the name of the method's struct) */
+#define METHODS(X) \
+  X(fd_pread)      \
+  X(fd_read)       \
+  X(fd_pwrite)     \
+  X(fd_write)      \
+  X(stdio_fread)   \
+  X(stdio_fwrite)  \
+  X(map_copy)      \
+  X(map_view)      \
+  X(map_populate)  \
+  X(map_write)     \
+  X(direct_pread)  \
+  X(direct_pwrite) \
+  X(ring_plain)    \
+  X(ring_fixed)    \
+  X(ring_direct)   \
+  X(null)
+
+#define DECLARE(name) extern const struct weir_method methods_##name;
+METHODS(DECLARE)
+
+#define ENTRY(name) &methods_##name,
+const struct weir_method *const methods_list[] = {METHODS(ENTRY) NULL};

@@ -1,8 +1,8 @@
 /*
  * map.c - the file as memory: copied out of a mapping, looked at in place, or written through it.
  *
- * The mapping is made when the file is opened and covers the file up to the end of this instance's partition. A file that
- * somebody cuts while it is mapped raises SIGBUS; the core runs every sample in a process of its own for that reason.
+ * The mapping is made when the file is opened and covers this instance's partition. A file that somebody cuts while it is
+ * mapped raises SIGBUS; the core runs every sample in a process of its own for that reason.
  */
 #include <errno.h>
 #include <string.h>
@@ -16,11 +16,14 @@ enum { PARAM_BLOCK, PARAM_BUFFER };
 struct map_state {
   struct landing landing; /* copy and write; unused by the views */
   os_file file;
-  unsigned char *view;
+  unsigned char *view; /* the byte at the partition's start */
   size_t view_length;
 };
 
-static size_t view_length(const struct weir_job *job) { return job->part_length > 0 ? (size_t)target_part_end(job) : 0; }
+/* Where the byte at `offset` of the file lies. */
+static unsigned char *view_at(const struct map_state *s, const struct weir_job *job, uint64_t offset) {
+  return s->view + (size_t)(offset - job->part_offset);
+}
 
 /* ---- probes -------------------------------------------------------------------------------------------------------- */
 
@@ -57,7 +60,7 @@ static int map_probe_writer(const struct weir_job *job, struct weir_reason *reas
 
 static int map_setup(void *state, const struct weir_job *job) {
   struct map_state *s = state;
-  if (target_part_end(job) > SIZE_MAX / 2)
+  if (job->part_length > SIZE_MAX / 2)
     return job->host->fail(job, -EOVERFLOW, "the file does not fit into the address space");
   const enum weir_buffer_policy policy = (enum weir_buffer_policy)job->params[PARAM_BUFFER];
   return landing_setup(&s->landing, job, &(struct landing_wish){.policy = policy});
@@ -65,16 +68,15 @@ static int map_setup(void *state, const struct weir_job *job) {
 
 static int map_setup_view(void *state, const struct weir_job *job) {
   (void)state;
-  return target_part_end(job) > SIZE_MAX / 2
-             ? job->host->fail(job, -EOVERFLOW, "the file does not fit into the address space")
-             : 0;
+  return job->part_length > SIZE_MAX / 2 ? job->host->fail(job, -EOVERFLOW, "the file does not fit into the address space")
+                                         : 0;
 }
 
 static int make_view(struct map_state *s, const struct weir_job *job, unsigned flags) {
   void *view = NULL;
-  s->view_length = view_length(job);
-  int error = os_map(s->file, s->view_length, flags, &view);
-  if (error) return target_failed(job, "mapping", 0, s->view_length, error);
+  s->view_length = (size_t)job->part_length;
+  int error = os_map_part(s->file, job->part_offset, s->view_length, flags, &view);
+  if (error) return target_failed(job, "mapping", job->part_offset, s->view_length, error);
   s->view = view;
   error = landing_open(&s->landing, job);
   if (error) (void)os_unmap(s->view, s->view_length);
@@ -152,7 +154,7 @@ static int map_run_copy(void *state, const struct weir_job *job, struct weir_flo
   for (; done < count && !weir_stopped(flow); done++) {
     const uint64_t began = weir_operation_begin(flow);
     const struct landing_piece piece = landing_piece(&s->landing, job, done, 0);
-    memcpy(piece.data, s->view + piece.offset, piece.length);
+    memcpy(piece.data, view_at(s, job, piece.offset), piece.length);
     landing_deliver(&s->landing, flow, piece);
     weir_operation_end(flow, began);
   }
@@ -164,7 +166,7 @@ static int map_run_copy(void *state, const struct weir_job *job, struct weir_flo
 static int view_whole(const struct map_state *s, const struct weir_job *job, struct weir_flow *flow, uint64_t count) {
   if (count == 0 || weir_stopped(flow)) return 0;
   const uint64_t began = weir_operation_begin(flow);
-  weir_deliver(flow, job->part_offset, s->view + job->part_offset, landing_prefix(job, count));
+  weir_deliver(flow, job->part_offset, s->view, landing_prefix(job, count));
   flow->operations += count - 1;
   weir_operation_end(flow, began);
   return 0;
@@ -176,7 +178,7 @@ static int map_run_view(void *state, const struct weir_job *job, struct weir_flo
   if (job->task == WEIR_TASK_WHOLE) return view_whole(s, job, flow, count);
   for (uint64_t i = 0; i < count && !weir_stopped(flow); i++) {
     const uint64_t began = weir_operation_begin(flow), offset = weir_order_offset(job, i);
-    weir_deliver(flow, offset, s->view + offset, weir_order_length(job, offset));
+    weir_deliver(flow, offset, view_at(s, job, offset), weir_order_length(job, offset));
     weir_operation_end(flow, began);
   }
   return 0;
@@ -197,8 +199,8 @@ static int map_run_write(void *state, const struct weir_job *job, struct weir_fl
     const struct landing_piece piece = landing_piece(&s->landing, job, done, 0);
     landing_supply(&s->landing, flow, piece);
     const uint64_t began = weir_operation_begin(flow);
-    memcpy(s->view + piece.offset, piece.data, piece.length);
-    int error = flush_each ? write_back(job, s->view + piece.offset, piece.offset, piece.length) : 0;
+    memcpy(view_at(s, job, piece.offset), piece.data, piece.length);
+    int error = flush_each ? write_back(job, view_at(s, job, piece.offset), piece.offset, piece.length) : 0;
     if (error) return error;
     weir_operation_end(flow, began);
   }
@@ -209,20 +211,18 @@ static int map_run_write(void *state, const struct weir_job *job, struct weir_fl
 /* First the pages of the mapping, then what the file needs to find them again. */
 static int map_sync(void *state, const struct weir_job *job) {
   const struct map_state *s = state;
-  int error = 0;
-  if (job->part_length > 0) error = write_back(job, s->view + job->part_offset, job->part_offset, (size_t)job->part_length);
+  int error = write_back(job, s->view, job->part_offset, s->view_length);
   return error ? error : target_sync(job, s->file);
 }
 
 static const struct weir_param map_params[] = {
-    [PARAM_BLOCK] = LANDING_PARAM_BLOCK,
+    [PARAM_BLOCK] = LANDING_PARAM_BLOCK(NULL),
     [PARAM_BUFFER] = LANDING_PARAM_BUFFER(LANDING_BUFFER_SWEEP),
 };
 /* A view of the whole file has no requests. */
 static const struct weir_param view_params[] = {{.name = "block",
                                                  .kind = WEIR_PARAM_SIZE,
                                                  .preset = "128KiB",
-                                                 .sweep = "64KiB|256KiB|1MiB",
                                                  .min = 1,
                                                  .max = LANDING_BLOCK_MAX,
                                                  .tasks = WEIR_BIT(WEIR_TASK_BLOCKS),

@@ -1,7 +1,8 @@
 /*
  * methods.h - the contenders that are built in, one file a family.
  *
- * To the core: one list. To the families: what every one of them states alike. Not for plugins; they see weir/method.h only.
+ * To the core: one list (list.c). To the families: what every one of them states alike. Not for plugins; they see
+ * weir/method.h only.
  */
 #ifndef WEIR_METHODS_H
 #define WEIR_METHODS_H
@@ -10,13 +11,6 @@
 
 /* NULL-terminated. The first entry that fits a demand is its natural baseline. */
 extern const struct weir_method *const methods_list[];
-
-extern const struct weir_method methods_fd_pread, methods_fd_read, methods_fd_pwrite, methods_fd_write;
-extern const struct weir_method methods_stdio_fread, methods_stdio_fwrite;
-extern const struct weir_method methods_map_copy, methods_map_view, methods_map_populate, methods_map_write;
-extern const struct weir_method methods_direct_pread, methods_direct_pwrite;
-extern const struct weir_method methods_ring_plain, methods_ring_fixed, methods_ring_direct;
-extern const struct weir_method methods_null;
 
 /* The first two fields of every entry. */
 #define METHODS_ABI .abi = WEIR_METHOD_ABI, .struct_size = (uint32_t)sizeof(struct weir_method)

@@ -21,8 +21,8 @@ enum { PARAM_BLOCK, PARAM_DEPTH, PARAM_BUFFER };
 #define RETRIES_MAX 1000u /* of one request that the system puts off */
 #define SUBMITS_MAX 50u   /* in a row that brought nothing; os.h waits a tenth of a second in each */
 /* The system frees a closed ring a little later, and until then its memory counts against the user's limit. */
-#define MEMORY_TRIES 50u
-#define MEMORY_PAUSE_NS 2000000u
+#define MEMORY_TRIES 10u /* of a probe, and of a set-up */
+#define MEMORY_PAUSE_NS 1000000u
 #define TRANSFER_MAX ((size_t)1 << 30)
 #define REGISTERED_MAX ((size_t)1 << 30) /* one registered buffer */
 
@@ -40,6 +40,7 @@ struct ring_state {
   struct ring_slot *slots;
   unsigned *free; /* stack of idle slots */
   unsigned depth;
+  unsigned tries; /* for memory, all in all */
   size_t granule; /* 1 unless direct */
   size_t chunk;   /* whole: bytes in one registered buffer */
   bool buffers_registered, file_registered;
@@ -72,12 +73,19 @@ static bool memory_may_come(int error, unsigned *tries) {
   return true;
 }
 
-static int open_ring(unsigned depth, struct os_ring **out) {
-  unsigned tries = 0;
+static int open_ring(struct ring_state *s) {
   int error;
-  do error = os_ring_open(depth, out);
-  while (memory_may_come(error, &tries));
+  do error = os_ring_open(s->depth, &s->ring);
+  while (memory_may_come(error, &s->tries));
   return error;
+}
+
+#define REMEDY "raise the limit on locked memory (ulimit -l), or use fewer threads, less depth, or ring/plain"
+
+/* Rings of other processes count against the same limit, so what the probe could do may fail here. */
+static int setup_refused(const struct weir_job *job, const char *doing, int error) {
+  if (error == -ENOMEM) target_remedy(job, REMEDY);
+  return target_refused(job, doing, error);
 }
 
 /* Tells the ring about the landing's memory: one buffer a slot, or the whole one in chunks of whole requests. */
@@ -95,9 +103,8 @@ static int register_buffers(struct ring_state *s, const struct weir_job *job) {
     lengths[i] = l->size - i * s->chunk < s->chunk ? l->size - i * s->chunk : s->chunk;
   }
   if (!error) {
-    unsigned tries = 0;
     do error = os_ring_register_buffers(s->ring, data, lengths, (unsigned)count);
-    while (memory_may_come(error, &tries));
+    while (memory_may_come(error, &s->tries));
   }
   free(lengths);
   free(data);
@@ -119,8 +126,8 @@ static int setup_with(struct ring_state *s, const struct weir_job *job, enum wei
   if (error) return error;
   error = landing_setup(&s->landing, job, &(struct landing_wish){.policy = policy, .alignment = granule, .slots = s->depth});
   if (error) return error;
-  error = open_ring(s->depth, &s->ring);
-  return error ? target_refused(job, "opening a ring", error) : 0;
+  error = open_ring(s);
+  return error ? setup_refused(job, "opening a ring", error) : 0;
 }
 
 static int ring_setup_plain(void *state, const struct weir_job *job) {
@@ -132,7 +139,7 @@ static int ring_setup_fixed(void *state, const struct weir_job *job) {
   int error = setup_with(state, job, WEIR_BUFFER_REUSED, 1);
   if (error) return error;
   error = register_buffers(state, job);
-  return error ? target_refused(job, "registering buffers", error) : 0;
+  return error ? setup_refused(job, "registering buffers", error) : 0;
 }
 
 static int ring_setup_direct(void *state, const struct weir_job *job) {
@@ -358,14 +365,11 @@ static int ring_run(void *state, const struct weir_job *job, struct weir_flow *f
 
 /* ---- probes -------------------------------------------------------------------------------------------------------- */
 
-#define REMEDY "raise the limit on locked memory (ulimit -l), or use fewer threads, less depth, or ring/plain"
-
 /* Can rings be had at all? The system's own words where it has some. */
-static int try_any(struct weir_reason *reason) {
-  unsigned tries = 0;
+static int try_any(unsigned *tries, struct weir_reason *reason) {
   int error;
   do error = os_ring_probe(reason->text, sizeof reason->text, reason->remedy, sizeof reason->remedy);
-  while (memory_may_come(error, &tries));
+  while (memory_may_come(error, tries));
   if (!error || reason->remedy[0]) return error;
   return target_unavailable(reason, error, "a ring cannot be set up here", "use fd/pread or fd/pwrite");
 }
@@ -396,7 +400,7 @@ static int try_buffers(struct ring_state *s, const struct weir_job *job, struct 
 
 static int try_ring(struct ring_state *s, const struct weir_job *job, bool registered, struct weir_reason *reason) {
   s->depth = (unsigned)job->params[PARAM_DEPTH];
-  int error = open_ring(s->depth, &s->ring);
+  int error = open_ring(s);
   if (error) return target_unavailable(reason, error, "opening a ring", REMEDY);
   if (!registered) return 0;
   error = try_buffers(s, job, reason);
@@ -405,11 +409,16 @@ static int try_ring(struct ring_state *s, const struct weir_job *job, bool regis
 
 /* As many at once as there will be instances: they share the user's limit. */
 static int try_rings(const struct weir_job *job, bool registered, struct weir_reason *reason) {
-  int error = try_any(reason);
+  unsigned tries = 0;
+  int error = try_any(&tries, reason);
   if (error) return error;
   struct ring_state *all = calloc(job->instances, sizeof *all);
   if (!all) return target_unavailable(reason, -ENOMEM, "memory for rings", "use fewer threads");
-  for (unsigned i = 0; i < job->instances && !error; i++) error = try_ring(&all[i], job, registered, reason);
+  for (unsigned i = 0; i < job->instances && !error; i++) {
+    all[i].tries = tries;
+    error = try_ring(&all[i], job, registered, reason);
+    tries = all[i].tries;
+  }
   for (unsigned i = 0; i < job->instances; i++) {
     if (all[i].ring) os_ring_close(all[i].ring);
     if (all[i].landing.data) (void)os_memory_put(all[i].landing.data, all[i].landing.size);
@@ -427,25 +436,28 @@ static int ring_probe_direct(const struct weir_job *job, struct weir_reason *rea
 
 /* ---- entries ------------------------------------------------------------------------------------------------------- */
 
+#define RING_PARAM_DEPTH(tried)                                                                             \
+  {                                                                                                         \
+    .name = "depth", .kind = WEIR_PARAM_COUNT, .preset = "8", .sweep = (tried), .min = 1, .max = DEPTH_MAX, \
+    .tasks = WEIR_ANY, .accesses = WEIR_ANY, .durabilities = WEIR_ANY, .help = "requests in flight"         \
+  }
+
 static const struct weir_param ring_params[] = {
-    [PARAM_BLOCK] = LANDING_PARAM_BLOCK,
-    [PARAM_DEPTH] = {.name = "depth",
-                     .kind = WEIR_PARAM_COUNT,
-                     .preset = "8",
-                     .sweep = "4|16",
-                     .min = 1,
-                     .max = DEPTH_MAX,
-                     .tasks = WEIR_ANY,
-                     .accesses = WEIR_ANY,
-                     .durabilities = WEIR_ANY,
-                     .help = "requests in flight"},
+    [PARAM_BLOCK] = LANDING_PARAM_BLOCK(LANDING_BLOCK_SWEEP),
+    [PARAM_DEPTH] = RING_PARAM_DEPTH(NULL),
+    [PARAM_BUFFER] = LANDING_PARAM_BUFFER(NULL),
+};
+/* What a device gains from depth, the page cache does not have to give. */
+static const struct weir_param direct_ring_params[] = {
+    [PARAM_BLOCK] = LANDING_PARAM_BLOCK(LANDING_BLOCK_SWEEP),
+    [PARAM_DEPTH] = RING_PARAM_DEPTH("8|32"),
     [PARAM_BUFFER] = LANDING_PARAM_BUFFER(NULL),
 };
 
-#define RING_METHOD                                                                                                \
-  METHODS_ABI, .tasks = METHODS_BOTH_TASKS, .directions = WEIR_BIT(WEIR_READ) | WEIR_BIT(WEIR_WRITE),              \
-               .accesses = METHODS_BOTH_ACCESSES, .durabilities = METHODS_ALL_DURABILITIES, .params = ring_params, \
-               .state_size = sizeof(struct ring_state), .run = ring_run, .sync = ring_sync, .close = ring_close,   \
+#define RING_METHOD                                                                                              \
+  METHODS_ABI, .tasks = METHODS_BOTH_TASKS, .directions = WEIR_BIT(WEIR_READ) | WEIR_BIT(WEIR_WRITE),            \
+               .accesses = METHODS_BOTH_ACCESSES, .durabilities = METHODS_ALL_DURABILITIES,                      \
+               .state_size = sizeof(struct ring_state), .run = ring_run, .sync = ring_sync, .close = ring_close, \
                .teardown = ring_teardown
 
 const struct weir_method methods_ring_plain = {RING_METHOD,
@@ -453,6 +465,7 @@ const struct weir_method methods_ring_plain = {RING_METHOD,
                                                .summary = "several requests in flight through the page cache",
                                                .calls = "io_uring: READ, WRITE (RWF_DSYNC when each is durable)",
                                                .capabilities = WEIR_CAP_DEPTH,
+                                               .params = ring_params,
                                                .param_count = METHODS_COUNT(ring_params),
                                                .probe = ring_probe_plain,
                                                .setup = ring_setup_plain,
@@ -463,6 +476,7 @@ const struct weir_method methods_ring_fixed = {RING_METHOD,
                                                .summary = "ring/plain with registered buffers and a registered file",
                                                .calls = "io_uring: READ_FIXED, WRITE_FIXED, IOSQE_FIXED_FILE",
                                                .capabilities = WEIR_CAP_DEPTH,
+                                               .params = ring_params,
                                                .param_count = PARAM_BUFFER,
                                                .probe = ring_probe_fixed,
                                                .setup = ring_setup_fixed,
@@ -474,6 +488,7 @@ const struct weir_method methods_ring_direct = {
     .summary = "several requests in flight past the page cache",
     .calls = "open(2) O_DIRECT, io_uring: READ_FIXED, WRITE_FIXED, IOSQE_FIXED_FILE; the unaligned end pwrite(2)",
     .capabilities = WEIR_CAP_DEPTH | WEIR_CAP_DIRECT,
+    .params = direct_ring_params,
     .param_count = METHODS_COUNT(ring_params),
     .probe = ring_probe_direct,
     .setup = ring_setup_direct,

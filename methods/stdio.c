@@ -157,7 +157,7 @@ static int stdio_sync(void *state, const struct weir_job *job) {
 }
 
 static const struct weir_param stdio_params[] = {
-    [PARAM_BLOCK] = LANDING_PARAM_BLOCK,
+    [PARAM_BLOCK] = LANDING_PARAM_BLOCK(LANDING_BLOCK_SWEEP),
     [PARAM_BUFFER] = LANDING_PARAM_BUFFER(LANDING_BUFFER_SWEEP),
     [PARAM_SETVBUF] = {.name = "setvbuf",
                        .kind = WEIR_PARAM_SIZE,

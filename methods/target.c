@@ -25,6 +25,10 @@ int target_refused(const struct weir_job *job, const char *doing, int error) {
   return job->host->fail(job, error, "%s: %s", doing, words(error, text));
 }
 
+void target_remedy(const struct weir_job *job, const char *remedy) {
+  (void)snprintf(job->reason->remedy, sizeof job->reason->remedy, "%s", remedy);
+}
+
 int target_ended(const struct weir_job *job, uint64_t at) {
   return job->host->fail(job, -ENODATA, "file ended at byte %" PRIu64 "; %" PRIu64 " expected", at, job->file_size);
 }

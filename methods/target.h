@@ -23,6 +23,8 @@ int target_sync(const struct weir_job *job, os_file file);
 int target_failed(const struct weir_job *job, const char *doing, uint64_t offset, uint64_t length, int error);
 /* The same for calls without a place in the file: "`doing`: words of `error`". */
 int target_refused(const struct weir_job *job, const char *doing, int error);
+/* Keeps what would help against the failure that is told next to it. */
+void target_remedy(const struct weir_job *job, const char *remedy);
 /* The file ended at byte `at` though the job promised more; -ENODATA. */
 int target_ended(const struct weir_job *job, uint64_t at);
 

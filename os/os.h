@@ -92,6 +92,9 @@ int os_lock(os_file file);
 enum os_map_flag { OS_MAP_WRITE = 1 << 0, OS_MAP_POPULATE = 1 << 1 };
 /* Maps [0, length) of the file, shared. length 0 gives a valid pointer that is unmapped with length 0. */
 int os_map(os_file file, size_t length, unsigned flags, void **out);
+/* The same for [offset, offset + length), wherever it starts: *out is the address of the byte at `offset`. */
+int os_map_part(os_file file, uint64_t offset, size_t length, unsigned flags, void **out);
+/* What os_map or os_map_part gave, whole. */
 int os_unmap(void *address, size_t length);
 /* Writes the pages of [address, address + length) to the file and waits. Addresses need no alignment. */
 int os_map_sync(void *address, size_t length);
@@ -252,9 +255,16 @@ struct os_place {
 };
 int os_place(const char *path, struct os_place *out);
 
-/* ---- for tests ----------------------------------------------------------------------------------------------------- */
+/* ---- libraries ----------------------------------------------------------------------------------------------------- */
 
 typedef void os_function(void);
+struct os_library; /* loaded once and never unloaded */
+/* Loads a shared library from the file `path`, its names not seen by others. `why` gets the system's words on failure. */
+int os_library_open(const char *path, struct os_library **out, char *why, size_t why_size);
+int os_library_function(struct os_library *library, const char *name, os_function **out); /* -ENOENT */
+
+/* ---- for tests ----------------------------------------------------------------------------------------------------- */
+
 /*
  * Replaces the system call used under `name` ("pread", "open", "fallocate" ...) and returns the one before; NULL puts the
  * system's own back. Returns NULL and changes nothing when the name is unknown. Not while other threads are at work.

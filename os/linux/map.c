@@ -10,27 +10,35 @@
 /* What an empty map points to: nothing may be read from it, yet it is not NULL. */
 static const char empty_map = 0;
 
-int os_map(os_file file, size_t length, unsigned flags, void **out) {
+/* Bytes from the start of the page to `address`. */
+static size_t page_slack(uintptr_t address) { return address % os_page_size(); }
+
+int os_map_part(os_file file, uint64_t offset, size_t length, unsigned flags, void **out) {
   if (length == 0) { /* the kernel refuses it */
     *out = (void *)(uintptr_t)&empty_map;
     return 0;
   }
+  if (offset > INT64_MAX || length > SIZE_MAX / 2) return -EOVERFLOW;
+  size_t slack = page_slack((uintptr_t)offset);
   int protection = PROT_READ | (flags & OS_MAP_WRITE ? PROT_WRITE : 0);
   int kind = MAP_SHARED | (flags & OS_MAP_POPULATE ? MAP_POPULATE : 0);
-  void *address = sys(mmap)(NULL, length, protection, kind, (int)file, 0);
+  void *address = sys(mmap)(NULL, length + slack, protection, kind, (int)file, (off_t)(offset - slack));
   if (address == MAP_FAILED) return -errno;
-  *out = address;
+  *out = (char *)address + slack;
   return 0;
 }
 
-int os_unmap(void *address, size_t length) { return length == 0 ? 0 : call_result(sys(munmap)(address, length)); }
+int os_map(os_file file, size_t length, unsigned flags, void **out) { return os_map_part(file, 0, length, flags, out); }
 
-/* Bytes from the start of the page to `address`. */
-static size_t page_slack(const void *address) { return (uintptr_t)address % os_page_size(); }
+int os_unmap(void *address, size_t length) {
+  if (length == 0) return 0;
+  size_t slack = page_slack((uintptr_t)address);
+  return call_result(sys(munmap)((char *)address - slack, length + slack));
+}
 
 int os_map_sync(void *address, size_t length) {
   if (length == 0) return 0;
-  size_t slack = page_slack(address);
+  size_t slack = page_slack((uintptr_t)address);
   int result;
   do result = sys(msync)((char *)address - slack, length + slack, MS_SYNC);
   while (result < 0 && errno == EINTR);
@@ -44,6 +52,6 @@ int os_map_advise(void *address, size_t length, enum os_advice advice) {
       [OS_ADVICE_RANDOM] = MADV_RANDOM,
   };
   if (length == 0) return 0;
-  size_t slack = page_slack(address);
+  size_t slack = page_slack((uintptr_t)address);
   return call_result(sys(madvise)((char *)address - slack, length + slack, words[advice]));
 }

@@ -33,6 +33,28 @@ static void map_shows_and_changes_the_file(void **state) {
   assert_int_equal(os_close(file), 0);
 }
 
+/* Wherever a part begins and ends, it shows these bytes, and changes only them. */
+static void a_part_may_begin_anywhere(void **state) {
+  static const uint64_t offsets[] = {0, 1, 4095, 4096, 4097, 8191, 9999};
+  os_file file = make_file(*state, "parts", 10000);
+  void *view;
+  for (size_t i = 0; i < sizeof offsets / sizeof offsets[0]; i++) {
+    const size_t length = (size_t)(10000 - offsets[i]);
+    assert_int_equal(os_map_part(file, offsets[i], length, OS_MAP_WRITE, &view), 0);
+    unsigned char *bytes = view, byte = 0;
+    assert_int_equal(bytes[0], (unsigned char)(offsets[i] * 7));
+    assert_int_equal(bytes[length - 1], (unsigned char)(9999 * 7));
+    bytes[0] ^= 0xff;
+    assert_int_equal(os_map_sync(bytes, 1), 0);
+    assert_int_equal(os_pread(file, &byte, 1, offsets[i]), 1);
+    assert_int_equal(byte, (unsigned char)~(offsets[i] * 7));
+    bytes[0] ^= 0xff;
+    assert_int_equal(os_unmap(view, length), 0);
+  }
+  assert_int_equal(os_map_part(file, UINT64_MAX, 1, 0, &view), -EOVERFLOW);
+  assert_int_equal(os_close(file), 0);
+}
+
 static void writable_map_needs_a_file_open_for_both(void **state) {
   assert_int_equal(os_close(make_file(*state, "read-only", 100)), 0);
   os_file file = open_in(*state, "read-only", OS_READ);
@@ -131,6 +153,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(empty_map_is_valid),
       cmocka_unit_test(map_shows_and_changes_the_file),
+      cmocka_unit_test(a_part_may_begin_anywhere),
       cmocka_unit_test(writable_map_needs_a_file_open_for_both),
       cmocka_unit_test(interrupted_sync_of_a_map_is_repeated),
       cmocka_unit_test(truncated_map_crashes_the_child_by_name),
