@@ -198,7 +198,9 @@ static void warn_of_flags(struct run *run) {
     foreign += has_company(&run->samples[i]);
   }
   if (not_cold)
-    run_warn(run, "W05", "close other programs that use the file; as root, --flush=drop",
+    run_warn(run, "W05",
+             run->plan.flush == PLAN_FLUSH_FILE ? "reading a second file empties no cache that holds both; use --flush=dontneed"
+                                                : "close other programs that use the file; as root, --flush=drop",
              "%zu of %zu samples wanted a cold file, but 1 %% or more of it stayed in the cache", not_cold, wanted_cold);
   if (not_warm)
     run_warn(run, "W07", "use a smaller --size", "%zu of %zu samples wanted a warm file, but it did not stay in the cache",
@@ -302,6 +304,7 @@ int measure_probe(struct run *run, const struct measure_options *options, struct
   int result = sampler_open(&sampler, run, options, problem);
   for (unsigned g = 0; g < plan->group_count && result == 0; g++)
     for (unsigned c = 0; c < plan->groups[g].cell_count && result == 0; c++) {
+      if (plan->groups[g].cells[c].status != PLAN_OK) continue;
       result = *options->interrupted ? -EINTR : probe_cell(&sampler, g, c);
     }
   sampler_close(&sampler);
