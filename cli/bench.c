@@ -40,6 +40,8 @@ static int tell(const struct request *request, const struct output_list *outputs
   if (code == 0 && summary.failed) code = EXIT_BAD_ANSWER;
   if (code == 0 && summary.inconclusive && request->strict) code = EXIT_UNSURE;
   stat_release(&summary);
+  if (!request->quiet && !output_keeps_samples(outputs))
+    fprintf(stderr, "samples were not kept; with -o run.jsonl, 'weir report run.jsonl' shows them again\n");
   return code;
 }
 

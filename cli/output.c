@@ -214,6 +214,12 @@ FILE *output_live(struct output_list *list) {
   return list->live ? stdout : NULL;
 }
 
+bool output_keeps_samples(const struct output_list *list) {
+  for (unsigned i = 0; i < list->count; i++)
+    if (!list->outputs[i].report) return true;
+  return false;
+}
+
 void output_release(struct output_list *list) {
   free(list->outputs);
   *list = (struct output_list){0};

@@ -57,6 +57,8 @@ int output_prepare(const struct command *command, const struct output_options *o
                    struct output_list *out);
 /* Where the run file goes while it is being made, or NULL; output_write then does not write it again. */
 FILE *output_live(struct output_list *list);
+/* Is there a run file among them? */
+bool output_keeps_samples(const struct output_list *list);
 /* Writes them all, even if one fails. 0, or EXIT_CANNOT with the errors printed. */
 int output_write(const struct output_list *list, const struct summary *summary);
 void output_release(struct output_list *list);

@@ -16,7 +16,7 @@ static void put_value(struct text *out, double value) {
 }
 
 static void put_rank(const struct page *page, const struct stat_cell *cell, struct text *out) {
-  if (!cell->ranked) return;
+  if (!cell->ranked || page->group->k < 2) return;
   text_format(out, "%u", cell->rank_low);
   if (cell->rank_high != cell->rank_low) text_format(out, "–%u", cell->rank_high);
 }
@@ -50,16 +50,17 @@ static void put_precision(const struct page *page, const struct stat_cell *cell,
 
 static void put_speed(const struct page *page, const struct stat_cell *cell, struct text *out) {
   if (cell->speed_ratio.median > 0 && !page_is_floor(cell)) {
-    page_put_ratio(out, cell->speed_ratio.median);
+    page_put_ratio(out, page_shown_ratio(page, cell->speed_ratio).median);
     text_put(out, "×");
   }
 }
 
 static void put_interval(const struct page *page, const struct stat_cell *cell, struct text *out) {
   if (cell->verdict == STAT_BASELINE || !cell->speed_ratio.known || page_is_floor(cell)) return;
-  page_put_ratio(out, cell->speed_ratio.low);
+  const struct stat_interval shown = page_shown_ratio(page, cell->speed_ratio);
+  page_put_ratio(out, shown.low);
   text_put(out, " … ");
-  page_put_ratio(out, cell->speed_ratio.high);
+  page_put_ratio(out, shown.high);
 }
 
 static void put_verdict(const struct page *page, const struct stat_cell *cell, struct text *out) {
@@ -67,6 +68,8 @@ static void put_verdict(const struct page *page, const struct stat_cell *cell, s
     text_put(out, "(floor)");
   } else if (cell->verdict == STAT_BASELINE) {
     text_put(out, "(base)");
+  } else if (page_counts_use(page) && (cell->verdict == STAT_FASTER || cell->verdict == STAT_SLOWER)) {
+    text_put(out, cell->verdict == STAT_FASTER ? "less" : "more");
   } else {
     text_put(out, stat_verdict_words[cell->verdict]);
   }
@@ -120,15 +123,15 @@ struct column {
   void (*put)(const struct page *page, const struct stat_cell *cell, struct text *out);
 };
 
-enum { COLUMN_RANK, COLUMN_METHOD, COLUMN_RATE, COLUMN_OPERATIONS, COLUMN_TIME };
+enum { COLUMN_RANK, COLUMN_METHOD, COLUMN_RATE, COLUMN_OPERATIONS, COLUMN_TIME, COLUMN_PRECISION, COLUMN_SPEED };
 static const struct column columns[] = {
     [COLUMN_RANK] = {"rank", false, KEEP, put_rank},
     [COLUMN_METHOD] = {"method", false, KEEP, put_method},
     [COLUMN_RATE] = {NULL, true, KEEP, put_rate},
     [COLUMN_OPERATIONS] = {NULL, true, KEEP_LONG + 1, put_operations},
     [COLUMN_TIME] = {"time", true, 10, put_time},
-    {"±95%", true, 50, put_precision},
-    {"speed", true, KEEP, put_speed},
+    [COLUMN_PRECISION] = {"±95%", true, 50, put_precision},
+    [COLUMN_SPEED] = {NULL, true, KEEP, put_speed},
     {"95% interval", true, KEEP_LONG, put_interval},
     {"verdict", false, KEEP, put_verdict},
     {"cpu/GiB", true, 40, put_cpu},
@@ -151,6 +154,8 @@ static unsigned column_weight(const struct page *page, size_t column) {
 static const char *column_title(const struct page *page, size_t column) {
   if (column == COLUMN_RATE) return page->rate.name;
   if (column == COLUMN_OPERATIONS) return page->operations.name;
+  static const char *const ratios[] = {"speed", "transfer speed", "cpu ratio", "memory ratio"}; /* enum plan_rank */
+  if (column == COLUMN_SPEED) return ratios[page->summary->run->plan.rank_by];
   return columns[column].title;
 }
 
@@ -306,11 +311,11 @@ static void print_name_rest(const struct page *page, const struct layout *layout
 
 static void print_row(const struct page *page, const struct layout *layout, unsigned row) {
   const struct stat_cell *cell = layout->rows[row];
-  enum style style = cell->best ? STYLE_BOLD : STYLE_PLAIN;
+  enum style style = page_is_starred(page, cell) ? STYLE_BOLD : STYLE_PLAIN;
   struct cursor cursor = {0, PAGE_INDENT};
   const char *rest = "";
   page_style_on(page, style);
-  if (cell->best) {
+  if (page_is_starred(page, cell)) {
     fputs("★", page->out);
     cursor.at = 1;
   }

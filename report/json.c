@@ -217,11 +217,14 @@ static json_t *group_value(const struct plan *plan, const struct stat_group *gro
   put(object, "dropped", text_value(group->plan->dropped ? group->plan->drop_reason : NULL));
   put(object, "baseline", baseline ? text_value(baseline->plan->id) : NULL);
   put(object, "rounds", json_integer(group->rounds));
+  put(object, "rounds_planned", json_integer(group->plan->dropped ? 0 : group->plan->rounds));
   put(object, "rounds_needed", needed_value(group));
   put(object, "passes", count_value(group->plan->passes));
   put(object, "best_set", best_set_value(group));
   put(object, "aa_twin", interval_value(&group->twin));
+  put(object, "ranked_by", json_string(plan_rank_words[plan->rank_by]));
   put(object, "margin", known_value(group->margin));
+  put(object, "margin_asked", known_value(plan->margin));
   put(object, "state_missed", json_boolean(group->state_missed));
   put(object, "smallest_callable_ratio", positive_value(group->smallest_callable_ratio));
   put(object, "noise", positive_value(group->noise));
@@ -298,6 +301,8 @@ static void write_json(const struct summary *summary, const struct report_option
   put(document, "seed", json_string(seed));
   put(document, "argv", arguments_value(run));
   put(document, "interrupted", json_boolean(run->interrupted));
+  put(document, "rounds", json_integer(summary->rounds));
+  put(document, "rounds_planned", json_integer(summary->rounds_planned));
   put(document, "rank_by", json_string(plan_rank_words[run->plan.rank_by]));
   put(document, "environment", environment_value(run));
   put(document, "floors", floors_value(&run->floors));

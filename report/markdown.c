@@ -89,7 +89,7 @@ static void put_winner(const struct page *page, const struct stat_cell *cell) {
   struct text speed = {0};
   put_name(page->out, cell->plan->id);
   if (cell->verdict != STAT_BASELINE && cell->speed_ratio.median > 0) {
-    page_put_ratio(&speed, cell->speed_ratio.median);
+    page_put_ratio(&speed, page_shown_ratio(page, cell->speed_ratio).median);
     fprintf(page->out, " (%s×)", text_string(&speed));
   }
   text_release(&speed);
@@ -106,7 +106,7 @@ static void put_answer(const struct page *page) {
   text_release(&title);
   for (unsigned i = 0; group->claims && i < group->order_count; i++) {
     const struct stat_cell *cell = &group->cells[group->order[i]];
-    if (!cell->best) continue;
+    if (!page_is_starred(page, cell)) continue;
     fputs(before, page->out);
     put_winner(page, cell);
     before = ", ";
@@ -132,7 +132,7 @@ static bool column_has_text(const struct page *page, size_t column) {
 static void put_field(const struct page *page, const struct stat_cell *cell, size_t column) {
   struct text text = {0};
   page_put_column(page, cell, column, &text);
-  fputs(page_column_is_name(column) && cell->best ? " ★ " : " ", page->out);
+  fputs(page_column_is_name(column) && page_is_starred(page, cell) ? " ★ " : " ", page->out);
   if (page_column_is_name(column)) {
     put_name(page->out, cell->plan->id);
   } else {
@@ -216,13 +216,14 @@ static void put_notes(const struct page *page) {
 static void write_markdown(const struct summary *summary, const struct report_options *options, FILE *out) {
   struct page page = {.summary = summary, .out = out};
   fputs("# weir\n\n", out);
-  for (unsigned i = 0; i < summary->group_count; i++) {
+  for (unsigned i = 0; i < summary->group_count && !page_is_void(&page); i++) {
     page.group = &summary->groups[i];
     page_choose_units(&page);
     put_answer(&page);
   }
   putc('\n', out);
   put_lines(&page, "", page_head);
+  if (page_is_void(&page)) return;
   for (unsigned i = 0; i < summary->group_count; i++) {
     page.group = &summary->groups[i];
     page_choose_units(&page);

@@ -13,6 +13,25 @@ void page_style_off(const struct page *page, enum style style) {
 bool page_is_floor(const struct stat_cell *cell) { return cell->plan->capabilities & WEIR_CAP_FLOOR; }
 bool page_is_measured(const struct stat_cell *cell) { return cell->status == PLAN_OK && cell->n > 0; }
 
+bool page_is_void(const struct page *page) { return page->summary->run->interrupted && page->summary->analysed == 0; }
+
+bool page_is_starred(const struct page *page, const struct stat_cell *cell) { return cell->best && page->group->k > 1; }
+
+bool page_counts_use(const struct page *page) {
+  enum plan_rank rank_by = page->summary->run->plan.rank_by;
+  return rank_by == PLAN_RANK_CPU || rank_by == PLAN_RANK_MEMORY;
+}
+
+struct stat_interval page_shown_ratio(const struct page *page, struct stat_interval ratio) {
+  if (!page_counts_use(page) || !(ratio.median > 0)) return ratio;
+  struct stat_interval use = {.median = 1 / ratio.median, .known = ratio.known};
+  if (ratio.known) {
+    use.low = 1 / ratio.high;
+    use.high = 1 / ratio.low;
+  }
+  return use;
+}
+
 double page_pass_bytes(const struct stat_cell *cell) {
   if (page_is_floor(cell) || !(cell->bytes_per_s > 0)) return 0;
   return cell->bytes_per_s * cell->elapsed_ns.median / 1e9;

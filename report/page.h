@@ -35,6 +35,14 @@ void page_style_off(const struct page *page, enum style style);
 void page_sentence(const struct page *page, const char *mark, const char *sentence);
 bool page_is_floor(const struct stat_cell *cell);
 bool page_is_measured(const struct stat_cell *cell);
+/* Interrupted before anything was measured: one line says it all. */
+bool page_is_void(const struct page *page);
+/* In the best set, where there is somebody to beat. */
+bool page_is_starred(const struct page *page, const struct stat_cell *cell);
+/* Ranked by what is used up: less is better, and nothing is fast. */
+bool page_counts_use(const struct page *page);
+/* The ratio as it is printed: of speeds, or of what is used, so that "less" stands beside a number below 1. */
+struct stat_interval page_shown_ratio(const struct page *page, struct stat_interval ratio);
 /* Bytes of one pass; 0 when unknown. */
 double page_pass_bytes(const struct stat_cell *cell);
 void page_put_ratio(struct text *out, double ratio);

@@ -73,11 +73,14 @@ void page_absences(const struct page *page) {
 }
 /* ---- sentences ----------------------------------------------------------------------------------------------------- */
 
-static void put_percent(struct text *out, double ratio, bool sign) {
+static void put_percent(struct text *out, double ratio) {
   double percent = (ratio - 1) * 100;
-  if (sign && percent >= 0.05) text_put(out, "+");
+  if (percent >= 0.05) text_put(out, "+");
   text_decimal(out, percent, 1);
 }
+
+/* Beyond twice and half, percentages only confuse. */
+static bool reads_as_percent(double ratio) { return ratio <= 2 && ratio >= 0.5; }
 
 static const char *winner_words(enum plan_rank rank_by, bool one) {
   static const char *const several[] = {"the fastest method", "the method with the fastest transfer",
@@ -87,13 +90,36 @@ static const char *winner_words(enum plan_rank rank_by, bool one) {
   return one ? single[rank_by] : several[rank_by];
 }
 
+static const char *lead_words(enum plan_rank rank_by) {
+  static const char *const words[] = {"no other method is faster than this one", "no other method transfers faster than this one",
+                                      "no other method needs less CPU time than this one",
+                                      "no other method needs less memory than this one"};
+  return words[rank_by];
+}
+
+/* Who leads alone may do so by little: verdict and rank, which ask for more, then stand undecided in the same row. */
+static bool leads_clearly(const struct stat_cell *cell) {
+  if (cell->verdict == STAT_UNCLEAR || cell->verdict == STAT_SAME) return false;
+  return !cell->ranked || cell->rank_high == 1;
+}
+
+static const struct stat_cell *first_best(const struct stat_group *group) {
+  unsigned i = 0;
+  while (i + 1 < group->order_count && !group->cells[group->order[i]].best) i++;
+  return &group->cells[group->order[i]];
+}
+
 static void print_best_set(const struct page *page) {
   const struct stat_group *group = page->group;
   enum plan_rank rank_by = page->summary->run->plan.rank_by;
   struct text text = {0};
-  text_format(&text, "with 95" DISPLAY_GLUE "%% confidence %s", winner_words(rank_by, group->best_count == 1));
-  if (group->best_count > 1) text_format(&text, " is among these %u", group->best_count);
-  text_put(&text, ".");
+  text_put(&text, "with 95" DISPLAY_GLUE "% confidence ");
+  if (group->best_count > 1)
+    text_format(&text, "%s is among these %u.", winner_words(rank_by, false), group->best_count);
+  else if (leads_clearly(first_best(group)))
+    text_format(&text, "%s.", winner_words(rank_by, true));
+  else
+    text_format(&text, "%s, but it may lead by very little.", lead_words(rank_by));
   if (group->rounds < group->needed_baseline) text_format(&text, " Verdicts need %u rounds.", group->needed_baseline);
   if (group->rounds < group->needed_pairs) text_format(&text, " Ranks need %u rounds.", group->needed_pairs);
   page_sentence(page, "★", text_string(&text));
@@ -134,28 +160,36 @@ void page_answer(const struct page *page) {
 static void put_smallest(struct text *text, double ratio) {
   if (ratio > 1) {
     text_put(text, "The smallest difference this run could have called is ");
-    put_percent(text, ratio, false);
-    text_put(text, DISPLAY_GLUE "% (");
+    bool percent = reads_as_percent(ratio);
+    if (percent) text_decimal(text, (ratio - 1) * 100, 1);
+    if (percent) text_put(text, DISPLAY_GLUE "% (");
     page_put_ratio(text, ratio);
-    text_put(text, "×).");
+    text_put(text, percent ? "×)." : "×.");
   } else {
     text_put(text, "No difference from the baseline could have been called with so few rounds.");
   }
 }
 
-static void put_twin(struct text *text, const struct stat_group *group) {
-  if (!(group->twin.median > 0) || group->baseline < 0) return;
-  text_put(text, " Two identical entries of ");
+/* All three as percentages or none, so that they can be compared. */
+static void put_twin(struct text *text, const struct page *page) {
+  const struct stat_group *group = page->group;
+  const struct stat_interval twin = page_shown_ratio(page, group->twin);
+  if (!(twin.median > 0) || group->baseline < 0) return;
+  bool percent = reads_as_percent(twin.median) && (!twin.known || (reads_as_percent(twin.low) && reads_as_percent(twin.high)));
+  void (*put)(struct text *, double) = percent ? put_percent : page_put_ratio;
+  const char *unit = percent ? DISPLAY_GLUE "%" : "×";
+  if (text->length > 0) text_put(text, " ");
+  text_put(text, "Two identical entries of ");
   page_put_glued(text, group->cells[group->baseline].plan->id);
   text_put(text, " differed by ");
-  put_percent(text, group->twin.median < 1 ? 1 / group->twin.median : group->twin.median, false);
-  text_put(text, DISPLAY_GLUE "%");
-  if (group->twin.known) {
+  put(text, twin.median);
+  text_put(text, unit);
+  if (twin.known) {
     text_put(text, " (");
-    put_percent(text, group->twin.low, true);
+    put(text, twin.low);
     text_put(text, DISPLAY_GLUE "…" DISPLAY_GLUE);
-    put_percent(text, group->twin.high, true);
-    text_put(text, DISPLAY_GLUE "%)");
+    put(text, twin.high);
+    text_format(text, "%s)", unit);
   }
   text_put(text, ".");
 }
@@ -163,7 +197,7 @@ static void put_twin(struct text *text, const struct stat_group *group) {
 void page_certainty(const struct page *page) {
   struct text text = {0};
   if (page->group->k > 1) put_smallest(&text, page->group->smallest_callable_ratio);
-  put_twin(&text, page->group);
+  put_twin(&text, page);
   if (text.length > 0) page_sentence(page, " ", text_string(&text));
   text_release(&text);
 }

@@ -108,6 +108,14 @@ static void put_place(struct text *out, const struct run *run) {
   page_put_glued(out, device);
 }
 
+static void print_interrupted(const struct page *page) {
+  const struct summary *summary = page->summary;
+  if (page_is_void(page))
+    fputs("interrupted: nothing was measured\n", page->out);
+  else
+    fprintf(page->out, "interrupted after %u of %u rounds\n", summary->rounds, summary->rounds_planned);
+}
+
 void page_head(const struct page *page) {
   const struct run *run = page->summary->run;
   const char *system = run_fact_text(run, "system"), *kernel = run_fact_text(run, "kernel");
@@ -125,8 +133,8 @@ void page_head(const struct page *page) {
   put_part(&text, "guest of ", run_fact_text(run, "hypervisor"), "");
   text_format(&text, " · seed" DISPLAY_GLUE "0x%llX", (unsigned long long)run->plan.seed);
   display_wrap(page->out, &(struct display_box){page->width, 0, 2}, text_string(&text));
-  if (run->interrupted) fputs("interrupted: this is what was measured until then\n", page->out);
   text_release(&text);
+  if (run->interrupted) print_interrupted(page);
 }
 
 static void put_floor(struct text *out, const char *name, const char *value) {
@@ -183,21 +191,11 @@ void page_warning(const struct page *page, const struct run_warning *warning) {
   text_release(&text);
 }
 
-static bool run_is_kept(const struct run *run) {
-  for (unsigned i = 0; i < run->argument_count; i++) {
-    if (strstr(run->arguments[i], ".jsonl") != NULL) return true;
-  }
-  return false;
-}
-
 static void print_foot(const struct page *page) {
   const struct run *run = page->summary->run;
-  putc('\n', page->out);
-  page_floors(page);
+  if (!page_is_void(page)) putc('\n', page->out);
+  if (!page_is_void(page)) page_floors(page);
   for (unsigned i = 0; i < run->warning_count; i++) page_warning(page, &run->warnings[i]);
-  if (run_is_kept(run)) return;
-  display_wrap(page->out, &(struct display_box){page->width, 0, 2},
-               "keep every sample: weir bench -o run.jsonl, then weir report run.jsonl");
 }
 
 static void write_table(const struct summary *summary, const struct report_options *options, FILE *out) {
@@ -205,7 +203,7 @@ static void write_table(const struct summary *summary, const struct report_optio
   page.width = options->width ? options->width : WIDTH_PRESET;
   if (page.width < WIDTH_LEAST) page.width = WIDTH_LEAST;
   page_head(&page);
-  for (unsigned i = 0; i < summary->group_count; i++) {
+  for (unsigned i = 0; i < summary->group_count && !page_is_void(&page); i++) {
     page.group = &summary->groups[i];
     print_group(&page);
   }

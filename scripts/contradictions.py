@@ -23,11 +23,11 @@ def verdict(pair, margin, asked):
     return "unclear"
 
 
-def verdicts(path, asked=0.03):
+def verdicts(path):
     found = {}
     with open(path, encoding="utf-8") as file:
         for group in json.load(file)["groups"]:
-            cells = [cell["id"] for cell in group["cells"]]
+            cells, asked = [cell["id"] for cell in group["cells"]], group["margin_asked"]
             for i, row in enumerate(group["pairs"] or []):
                 for j, pair in enumerate(row):
                     if i < j:

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "measure/floors.h"
 #include "measure/pilot.h"
 #include "measure/sampler.h"
@@ -214,6 +215,19 @@ static void warn_of_flags(struct run *run) {
              "other programs used the device during %zu of %zu samples; kept", foreign, total);
 }
 
+/* The rounds that it takes to tell anything apart come before the time; a run that stopped early is told to be one. */
+static void warn_of_length(struct run *run, uint64_t elapsed_ns, int result, const struct weir_reason *problem) {
+  const struct plan *plan = &run->plan;
+  char took[UNITS_TEXT_MAX], asked[UNITS_TEXT_MAX];
+  if ((plan->rounds == 0 || plan->fill_time) && elapsed_ns > plan->time_ns + plan->time_ns / 10)
+    run_warn(run, "W10", "give more --time, or name fewer methods with -m",
+             "the run took %s instead of %s: with fewer rounds nothing could have been told apart",
+             units_duration_text(elapsed_ns, took), units_duration_text(plan->time_ns, asked));
+  if (result < 0 && result != -EINTR && run->sample_count > 0)
+    run_warn(run, "W11", problem->remedy, "the run ended before its time: %s",
+             problem->text[0] ? problem->text : strerror(-result));
+}
+
 /* ---- the run ------------------------------------------------------------------------------------------------------------ */
 
 static void write_start(struct run *run, FILE *stream) {
@@ -265,6 +279,7 @@ int measure_run(struct run *run, const struct measure_options *options, struct w
     result = measure_cells(&sampler, began, problem);
     sampler_close(&sampler);
   }
+  warn_of_length(run, os_clock_ns() - began, result, problem);
   run->interrupted = result < 0 || *options->interrupted > 0;
   if (options->stream) run_write_trailer(run, options->stream);
   if (options->observer.event) options->observer.event(options->observer.context, &done);

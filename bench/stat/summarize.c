@@ -200,6 +200,12 @@ static bool is_inconclusive(const struct stat_group *group) {
   return !group->claims || (unclear > 0 && compared == 0);
 }
 
+static void count_work(const struct stat_group *group, struct summary *out) {
+  if (group->rounds > out->rounds) out->rounds = group->rounds;
+  if (!group->plan->dropped && group->plan->rounds > out->rounds_planned) out->rounds_planned = group->plan->rounds;
+  for (unsigned c = 0; c < group->cell_count; c++) out->analysed += group->cells[c].n;
+}
+
 int stat_summarize(const struct run *run, struct summary *out) {
   *out = (struct summary){.run = run};
   out->groups = calloc(run->plan.group_count + (size_t)1, sizeof *out->groups);
@@ -211,6 +217,7 @@ int stat_summarize(const struct run *run, struct summary *out) {
       stat_release(out);
       return error;
     }
+    count_work(&out->groups[g], out);
     out->failed |= has_failures(&out->groups[g]);
     out->inconclusive |= is_inconclusive(&out->groups[g]);
   }

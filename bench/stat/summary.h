@@ -63,6 +63,8 @@ struct summary {
   const struct run *run;         /* plan, facts, floors, warnings, arguments; not owned, must outlive the summary */
   unsigned group_count;
   struct stat_group *groups;
+  unsigned rounds, rounds_planned; /* complete ones, and planned: of the groups with most */
+  size_t analysed;               /* samples, of all groups */
   bool failed;                   /* some cell delivered wrong data or crashed: exit 1 */
   bool inconclusive;             /* some group has no claim or nothing but unclear: exit 3 with --strict */
 };

@@ -159,7 +159,11 @@ static void few_rounds_make_no_claim(void **state) {
     check_reports(&run);
     contains_not(&run, "★");
     contains(&run, "interrupted");
-    contains(&run, rounds < 1 ? "No method was measured." : "numbers only");
+    contains(&run, rounds < 1 ? "interrupted: nothing was measured\n" : "numbers only");
+    if (rounds < 1) contains_not(&run, "fd/pread");
+    if (rounds < 1) contains_not(&run, "floors");
+    if (rounds == 3) contains(&run, "interrupted after 3 of 12 rounds");
+    run.interrupted = false;
     if (rounds < 1) contains(&run, "not measured  fd/pread");
     run_release(&run);
   }
@@ -209,8 +213,12 @@ static void one_method_alone(void **state) {
   struct run run;
   read_golden(&run);
   set_status(&run, 1, PLAN_UNAVAILABLE);
+  for (unsigned g = 0; g < 2; g++) run.plan.groups[g].cells[run.plan.groups[g].cell_count - 1].status = PLAN_OK; /* twins */
   check_reports(&run);
   contains(&run, "nothing to rank");
+  contains_not(&run, "★");
+  contains_not(&run, "rank  method");
+  contains(&run, "\n  Two identical entries");
   run_release(&run);
 }
 
@@ -276,17 +284,53 @@ static void markdown_shows_names_as_they_are(void **state) {
   run_release(&run);
 }
 
+/* ★ and verdict answer different questions; the sentence must not contradict the row. */
+static void a_narrow_lead_is_called_narrow(void **state) {
+  struct run run;
+  read_golden(&run);
+  contains(&run, "this method is the fastest.");
+  run.plan.margin = 0.35;
+  contains(&run, "no other method is faster than this one, but it may lead by very little.");
+  contains_not(&run, "this method is the fastest");
+  run_release(&run);
+}
+
+static void large_differences_are_ratios(void **state) {
+  struct run run;
+  read_golden(&run);
+  unsigned twin = run.plan.groups[0].cell_count - 1;
+  for (size_t i = 0; i < run.sample_count; i++) {
+    struct sample *sample = &run.samples[i];
+    if (sample->group == 0 && sample->cell == twin) sample->phase_ns[RUN_RUN] *= 3;
+  }
+  check_reports(&run);
+  contains(&run, "could have called is 3.10×.");
+  contains_not(&run, "could have called is 1");
+  contains(&run, "differed by 0.33× (0.33 … 0.33×)");
+  run_release(&run);
+}
+
 static void ranking_by_other_things(void **state) {
   struct run run;
   read_golden(&run);
   run.plan.rank_by = PLAN_RANK_CPU;
   check_reports(&run);
   contains(&run, "ranked by CPU time");
+  contains(&run, "cpu ratio");
+  contains(&run, "0.80 … 0.84  less");
+  contains_not(&run, "speed");
+  contains_not(&run, "faster");
+  contains_not(&run, "slower");
   run.plan.rank_by = PLAN_RANK_MEMORY;
   check_reports(&run);
   contains(&run, "ranked by memory");
+  contains(&run, "memory ratio");
   run.plan.rank_by = PLAN_RANK_TRANSFER;
   check_reports(&run);
+  contains(&run, "transfer speed");
+  char *text = report_text(&run, "json", 0, false);
+  assert_non_null(strstr(text, "\"ranked_by\": \"transfer\""));
+  free(text);
   run_release(&run);
 }
 
@@ -412,6 +456,8 @@ int main(void) {
       cmocka_unit_test(no_groups_and_no_cells),
       cmocka_unit_test(odd_names_do_no_harm),
       cmocka_unit_test(markdown_shows_names_as_they_are),
+      cmocka_unit_test(a_narrow_lead_is_called_narrow),
+      cmocka_unit_test(large_differences_are_ratios),
       cmocka_unit_test(ranking_by_other_things),
       cmocka_unit_test(writers_show_what_reached_the_device),
       cmocka_unit_test(latency_is_handed_on),
