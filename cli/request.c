@@ -117,7 +117,7 @@ static uint64_t fresh_seed(void) { return random_mix(os_wall_ns() ^ (uint64_t)os
 
 enum option_result request_parse(const struct command *command, int argc, char **argv, struct request *out) {
   struct option_operands operands;
-  *out = (struct request){.plan.margin = MARGIN_DEFAULT};
+  *out = (struct request){.plan.margin = MARGIN_DEFAULT, .plan.flush = PLAN_UNSAID};
   enum option_result result = option_parse(command, argc, argv, out, &operands);
   if (result != OPTION_GO) return result;
   out->plan.seed = out->seed.said ? out->seed.value : fresh_seed();

@@ -44,9 +44,11 @@ struct draft {
   struct plan_demand demand;
   const char *name;     /* of the suite's group, or NULL */
   const char *methods;  /* specs, or "" */
-  const char *baseline; /* spec, or NULL */
+  const char *baseline; /* spec, style, or NULL */
   unsigned priority;
   uint64_t smallest_bytes;
+  unsigned style_count;
+  const struct suite_style *styles;
 };
 
 /* ---- cells ---- */
@@ -96,10 +98,48 @@ static int add_every(struct making *making, struct plan_group *group) {
   return code < 0 ? code : 0;
 }
 
+/* ---- styles ---- */
+
+static bool is_built_in(const struct making *making, const char *spec) {
+  size_t length = strcspn(spec, "[");
+  for (const struct weir_method *const *method = making->scope.methods; *method; method++)
+    if (strlen((*method)->name) == length && memcmp((*method)->name, spec, length) == 0) return true;
+  return false;
+}
+
+/* A method that not every build has: its row says so. */
+static int add_missing(struct making *making, const char *spec, struct plan_group *group) {
+  const struct spec_scope *scope = &making->scope;
+  struct plan_cell cell = {.status = PLAN_UNAVAILABLE};
+  int code = 0;
+  snprintf(cell.method, sizeof cell.method, "%.*s", (int)strcspn(spec, "["), spec);
+  snprintf(cell.reason, sizeof cell.reason, "this weir was built without it");
+  snprintf(cell.remedy, sizeof cell.remedy, "install what scripts/setup.sh lists and build again");
+  for (unsigned t = 0; t < scope->threads->count; t++)
+    for (cell.place = 0; cell.place < scope->place_count && code == 0; cell.place++) {
+      cell.threads = (unsigned)scope->threads->values[t];
+      code = group_append(group, &cell, scope->place_count > 1 ? scope->places[cell.place] : NULL);
+    }
+  return code;
+}
+
+static int add_style(struct making *making, const struct suite_style *style, struct plan_group *group) {
+  const char *spec = group->demand.direction == WEIR_WRITE ? style->writer : style->reader;
+  unsigned before = group->cell_count;
+  if (!spec) return 0;
+  int code = is_built_in(making, spec) ? add_suite_spec(making, spec, group) : add_missing(making, spec, group);
+  for (unsigned i = before; i < group->cell_count; i++)
+    snprintf(group->cells[i].style, sizeof group->cells[i].style, "%s", style->name);
+  return code;
+}
+
 static int add_cells(struct making *making, const struct draft *draft, struct plan_group *group) {
+  int code = 0;
   if (making->wish_count) return add_wishes(making, group);
+  for (unsigned i = 0; i < draft->style_count && code == 0; i++) code = add_style(making, &draft->styles[i], group);
+  if (code < 0) return code;
   if (draft->methods[strspn(draft->methods, " \t\r\n")]) return add_suite_methods(making, draft->methods, group);
-  return add_every(making, group);
+  return draft->style_count ? 0 : add_every(making, group);
 }
 
 /* ---- the baseline: the cell that comes first ---- */
@@ -129,6 +169,11 @@ static int lead_with(struct making *making, const struct spec *spec, const char 
 }
 
 static int lead_with_text(struct making *making, const char *text, struct plan_group *group) {
+  for (unsigned i = 0; i < group->cell_count; i++)
+    if (strcmp(group->cells[i].style, text) == 0) {
+      group_lead(group, i);
+      return 0;
+    }
   struct spec *spec = malloc(sizeof *spec);
   struct spec_scope scope = making->scope;
   scope.option = "--suite";
@@ -278,7 +323,8 @@ static bool asked_group(const struct plan_request *request, const struct plan_de
 }
 
 static int add_suite_group(struct making *making, const struct suite_group *group) {
-  struct draft draft = {group->demand, group->name, group->methods, group->baseline, group->priority, group->smallest_bytes};
+  struct draft draft = {group->demand,   group->name,           group->methods,     group->baseline,
+                        group->priority, group->smallest_bytes, group->style_count, group->styles};
   struct plan_sizes sizes = sizes_for(making->request, group->demand.size_bytes);
   if (draft.demand.access == WEIR_RANDOM && making->request->coverage > 0) draft.demand.coverage = making->request->coverage;
   int code = 0;
@@ -307,6 +353,13 @@ static int unknown_suite(struct making *making, const char *name) {
                    plan_word_list(names, list, sizeof list));
 }
 
+/* The suite's own effort and flush, where nothing else was said. */
+static void take_settings(struct making *making, const struct suite *suite) {
+  const struct plan_request *request = making->request;
+  if (!request->rounds && !request->time_ns) making->plan->rounds = suite->rounds;
+  if (request->flush == PLAN_UNSAID && suite->flush >= 0) making->plan->flush = (enum plan_flush)suite->flush;
+}
+
 static int groups_from_suite(struct making *making, const char *name) {
   const struct plan_suite *found = plan_suites;
   while (found->name && strcmp(found->name, name) != 0) found++;
@@ -314,6 +367,7 @@ static int groups_from_suite(struct making *making, const char *name) {
   struct suite suite;
   int code = suite_parse(found->name, found->text, &suite, making->error);
   if (code < 0) return code;
+  take_settings(making, &suite);
   unsigned fitting = 0;
   for (unsigned i = 0; i < suite.group_count && code == 0; i++) {
     if (!asked_group(making->request, &suite.groups[i].demand)) continue;
@@ -427,7 +481,7 @@ static int groups_from_words(struct making *making) {
   int code = 0;
   do {
     struct draft draft = {
-        demand_of(&all, making->request->coverage), NULL, "", NULL, making->plan->group_count, SMALLEST_DEFAULT};
+        demand_of(&all, making->request->coverage), NULL, "", NULL, making->plan->group_count, SMALLEST_DEFAULT, 0, NULL};
     if (!demand_there(making->plan, &draft.demand)) code = add_group(making, &draft);
   } while (code == 0 && next_combination(&all));
   return code;
@@ -524,7 +578,7 @@ static int copy_settings(const struct plan_request *request, const char *suite, 
   plan->time_ns = request->time_ns ? request->time_ns : PLAN_TIME_DEFAULT_NS;
   plan->fill_time = request->time_ns != 0;
   plan->margin = request->margin;
-  plan->flush = request->flush;
+  plan->flush = request->flush < 0 ? PLAN_FLUSH_DONTNEED : (enum plan_flush)request->flush;
   plan->rank_by = request->rank_by;
   plan->latency = request->latency;
   plan->suite = group_text_copy(suite ? suite : "");

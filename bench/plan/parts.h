@@ -54,19 +54,33 @@ bool spec_matches(const struct spec *spec, const struct plan_cell *cell);
 
 /* ---- suite.c ---- */
 
+/*
+ * A style is what a study calls a way of moving bytes: one spec for groups that read, one for groups that write. The cells
+ * of the two carry its name.
+ */
+struct suite_style {
+  char name[PLAN_STYLE_MAX];
+  char *reader, *writer; /* NULL: the style has no part in such groups */
+};
 struct suite_group {
-  char name[48];
+  char name[96];
   struct plan_demand demand;
   unsigned priority;
   uint64_t smallest_bytes;
-  char *methods;  /* specs, one a line; "" = all that fit */
-  char *baseline; /* or NULL */
-  bool has_durability, has_request;
+  const char *methods;  /* specs, one a line; "" and no styles = all that fit */
+  const char *baseline; /* a spec, the name of a style, or NULL */
+  unsigned style_count;
+  const struct suite_style *styles;
 };
+struct suite_family; /* a section as it was read; owns the texts of its groups */
 struct suite {
   const char *name;
+  unsigned rounds; /* 0: not said */
+  int flush;       /* enum plan_flush, or PLAN_UNSAID */
   unsigned group_count;
   struct suite_group *groups;
+  unsigned family_count;
+  struct suite_family *families;
 };
 /* Reads a suite's text. 0, -ENOMEM, or -EINVAL with line and key named. */
 int suite_parse(const char *name, const char *text, struct suite *out, struct plan_error *error);

@@ -51,6 +51,8 @@ struct plan_param {
   bool fixed;                    /* not part of the cell's name: given by the demand, without meaning in it, or an unnamed preset */
 };
 
+#define PLAN_STYLE_MAX 16u
+
 struct plan_cell {
   char *id;                      /* fd/pread[block=64KiB,threads=2]@/mnt/a#2 ; unique in its group */
   char method[64];               /* family/variant */
@@ -60,6 +62,7 @@ struct plan_cell {
   struct plan_param params[WEIR_PARAMS_MAX];
   unsigned threads;              /* instances */
   unsigned place;                /* index into plan.places */
+  char style[PLAN_STYLE_MAX];    /* what a study calls it: "FILE"; "" without one */
   bool twin;                     /* hidden second entry of the baseline (A/A); not ranked, not counted */
   /* found */
   enum plan_status status;
@@ -126,12 +129,13 @@ struct plan_request {
   const char *baseline;          /* NULL: the method that stands first in the list; or a method spec */
   uint64_t seed;
   uint64_t time_ns;              /* 0: PLAN_TIME_DEFAULT_NS */
-  unsigned rounds;
+  unsigned rounds;               /* 0: as the suite says, or planned from the time */
   double margin;
-  enum plan_flush flush;
+  int flush;                     /* enum plan_flush; PLAN_UNSAID: as the suite says, or dontneed */
   enum plan_rank rank_by;
   bool latency;
 };
+#define PLAN_UNSAID (-1)
 
 /* Why a request makes no plan: the option at fault, its value, what is wrong, and the nearest right word ("" if none). */
 struct plan_error { char option[32], value[96], text[192], hint[96]; };

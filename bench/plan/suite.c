@@ -1,6 +1,9 @@
 /*
  * suite.c - reads the text of a suite into groups to be made. Pure; what the specs in it mean is seen in make.c.
  *
+ * A section is a family of groups: where keys of the demand hold lists (request = 64|256|1KiB), every combination is a group
+ * of its own, named after the section and its words.
+ *
  * The INI reader calls back once a value, and once more for each line that continues it. Which line it is at it does not
  * tell, so the lines are counted where they are handed over.
  */
@@ -13,11 +16,43 @@
 #include "base/units.h"
 #include "plan/parts.h"
 
+/* The keys that may hold lists, in the order in which a family turns them: the last one fastest. */
+enum {
+  AXIS_TASK,
+  AXIS_DIRECTION,
+  AXIS_ACCESS,
+  AXIS_REQUEST,
+  AXIS_DURABILITY,
+  AXIS_TARGET,
+  AXIS_CACHE,
+  AXIS_CONSUMER,
+  AXIS_PROCESS,
+  AXES
+};
+#define AXIS_VALUES_MAX 16u
+#define STYLES_MAX 16u
+
+struct suite_axis {
+  unsigned count; /* 0: not said */
+  uint64_t values[AXIS_VALUES_MAX];
+};
+
+struct suite_family {
+  char name[48];
+  struct suite_axis axes[AXES];
+  uint64_t size_bytes, smallest_bytes;
+  double coverage;
+  unsigned priority;
+  char *methods, *baseline;
+  unsigned style_count;
+  struct suite_style styles[STYLES_MAX];
+};
+
 struct reader {
   const char *suite, *rest;
   unsigned line;
   struct suite *out;
-  struct suite_group *group; /* being filled, or NULL */
+  struct suite_family *family; /* being filled, or NULL */
   char section[64];
   uint32_t seen; /* bits of the keys given in this section */
   int code;
@@ -28,8 +63,9 @@ struct reader {
 
 struct key {
   const char *name;
-  const char *const *words; /* a word key: its list */
-  int (*set)(struct reader *reader, const char *value);
+  int (*set)(struct reader *reader, const char *value); /* NULL: an axis */
+  unsigned axis;
+  const char *const *words; /* of an axis; NULL: sizes */
 };
 
 static int suite_fail(struct reader *reader, const char *value, const char *hint, const char *text) {
@@ -44,23 +80,17 @@ static int bad_value(struct reader *reader, const char *key, const char *value, 
 }
 
 static int set_size(struct reader *reader, const char *value) {
-  if (units_parse_size(value, &reader->group->demand.size_bytes) == 0) return 0;
+  if (units_parse_size(value, &reader->family->size_bytes) == 0) return 0;
   return bad_value(reader, "size", value, "a size like 64MiB");
 }
 
-static int set_request(struct reader *reader, const char *value) {
-  reader->group->has_request = true;
-  if (units_parse_size(value, &reader->group->demand.request_bytes) == 0 && reader->group->demand.request_bytes) return 0;
-  return bad_value(reader, "request", value, "a size like 4KiB");
-}
-
 static int set_smallest(struct reader *reader, const char *value) {
-  if (units_parse_size(value, &reader->group->smallest_bytes) == 0) return 0;
+  if (units_parse_size(value, &reader->family->smallest_bytes) == 0) return 0;
   return bad_value(reader, "smallest", value, "a size like 16MiB");
 }
 
 static int set_coverage(struct reader *reader, const char *value) {
-  double *coverage = &reader->group->demand.coverage;
+  double *coverage = &reader->family->coverage;
   if (units_parse_share(value, coverage) == 0 && *coverage > 0 && *coverage <= 1) return 0;
   return bad_value(reader, "coverage", value, "a share above 0 and up to 100%");
 }
@@ -69,57 +99,46 @@ static int set_priority(struct reader *reader, const char *value) {
   uint64_t priority = 0;
   if (units_parse_count(value, &priority) < 0 || priority > 1000)
     return bad_value(reader, "priority", value, "a number from 0 (dropped last) to 1000");
-  reader->group->priority = (unsigned)priority;
+  reader->family->priority = (unsigned)priority;
   return 0;
 }
 
 static int set_baseline(struct reader *reader, const char *value) {
-  reader->group->baseline = group_text_copy(value);
-  return reader->group->baseline ? 0 : (reader->code = -ENOMEM);
+  reader->family->baseline = group_text_copy(value);
+  return reader->family->baseline ? 0 : (reader->code = -ENOMEM);
 }
 
 /* Adds the words of the line to the list of specs, one a line. */
 static int add_methods(struct reader *reader, const char *value) {
-  struct suite_group *group = reader->group;
-  size_t used = strlen(group->methods), size = used + strlen(value) + 2;
-  char *methods = realloc(group->methods, size);
+  struct suite_family *family = reader->family;
+  size_t used = strlen(family->methods), size = used + strlen(value) + 2;
+  char *methods = realloc(family->methods, size);
   if (!methods) return reader->code = -ENOMEM;
-  group->methods = methods;
+  family->methods = methods;
   snprintf(methods + used, size - used, "%s\n", value);
   return 0;
 }
 
-enum {
-  KEY_TASK,
-  KEY_DIRECTION,
-  KEY_ACCESS,
-  KEY_DURABILITY,
-  KEY_TARGET,
-  KEY_CACHE,
-  KEY_CONSUMER,
-  KEY_PROCESS,
-  KEY_METHODS,
-  KEY_FIRST_PLAIN
-};
+enum { KEY_METHODS = AXES, KEY_FIRST_PLAIN };
 
 static const struct key *key_find(const char *name) {
   static const struct key keys[] = {
-      [KEY_TASK] = {"task", plan_task_words, NULL},
-      [KEY_DIRECTION] = {"direction", plan_direction_words, NULL},
-      [KEY_ACCESS] = {"access", plan_access_words, NULL},
-      [KEY_DURABILITY] = {"durability", plan_durability_words, NULL},
-      [KEY_TARGET] = {"target", plan_target_words, NULL},
-      [KEY_CACHE] = {"cache", plan_cache_words, NULL},
-      [KEY_CONSUMER] = {"consumer", plan_consumer_words, NULL},
-      [KEY_PROCESS] = {"process", plan_process_words, NULL},
-      [KEY_METHODS] = {"methods", NULL, add_methods},
-      [KEY_FIRST_PLAIN] = {"size", NULL, set_size},
-      {"request", NULL, set_request},
-      {"smallest", NULL, set_smallest},
-      {"coverage", NULL, set_coverage},
-      {"priority", NULL, set_priority},
-      {"baseline", NULL, set_baseline},
-      {NULL, NULL, NULL},
+      [AXIS_TASK] = {"task", NULL, AXIS_TASK, plan_task_words},
+      [AXIS_DIRECTION] = {"direction", NULL, AXIS_DIRECTION, plan_direction_words},
+      [AXIS_ACCESS] = {"access", NULL, AXIS_ACCESS, plan_access_words},
+      [AXIS_REQUEST] = {"request", NULL, AXIS_REQUEST, NULL},
+      [AXIS_DURABILITY] = {"durability", NULL, AXIS_DURABILITY, plan_durability_words},
+      [AXIS_TARGET] = {"target", NULL, AXIS_TARGET, plan_target_words},
+      [AXIS_CACHE] = {"cache", NULL, AXIS_CACHE, plan_cache_words},
+      [AXIS_CONSUMER] = {"consumer", NULL, AXIS_CONSUMER, plan_consumer_words},
+      [AXIS_PROCESS] = {"process", NULL, AXIS_PROCESS, plan_process_words},
+      [KEY_METHODS] = {"methods", add_methods, 0, NULL},
+      [KEY_FIRST_PLAIN] = {"size", set_size, 0, NULL},
+      {"smallest", set_smallest, 0, NULL},
+      {"coverage", set_coverage, 0, NULL},
+      {"priority", set_priority, 0, NULL},
+      {"baseline", set_baseline, 0, NULL},
+      {NULL, NULL, 0, NULL},
   };
   const struct key *key = keys;
   while (key->name && strcmp(key->name, name) != 0) key++;
@@ -127,39 +146,6 @@ static const struct key *key_find(const char *name) {
 }
 
 static unsigned key_number(const struct key *key) { return (unsigned)(key - key_find("task")); }
-
-/* The demand's word number `key`. */
-static void set_word(struct suite_group *group, unsigned key, int value) {
-  struct plan_demand *demand = &group->demand;
-  switch (key) {
-    case KEY_TASK:
-      demand->task = (enum weir_task)value;
-      break;
-    case KEY_DIRECTION:
-      demand->direction = (enum weir_direction)value;
-      break;
-    case KEY_ACCESS:
-      demand->access = (enum weir_access)value;
-      break;
-    case KEY_DURABILITY:
-      demand->durability = (enum weir_durability)value, group->has_durability = true;
-      break;
-    case KEY_TARGET:
-      demand->target = (enum weir_target)value;
-      break;
-    case KEY_CACHE:
-      demand->cache = (enum plan_cache)value;
-      break;
-    case KEY_CONSUMER:
-      demand->consumer = (enum weir_consumer)value;
-      break;
-    case KEY_PROCESS:
-      demand->process = (enum plan_process)value;
-      break;
-    default:
-      break;
-  }
-}
 
 static int unknown_key(struct reader *reader, const char *name) {
   const char *names[32] = {NULL};
@@ -170,19 +156,83 @@ static int unknown_key(struct reader *reader, const char *name) {
   return suite_fail(reader, name, plan_nearest(name, names), text);
 }
 
-static int take_word(struct reader *reader, const struct key *key, const char *value) {
+/* ---- axes: word|word|word ---- */
+
+/* Cuts the next part off "64 | 256": its text without white space, and `*list` behind it. False at the end. */
+static bool next_part(const char **list, char *out, size_t size) {
+  static const char space[] = " \t";
+  if (!*list) return false;
+  const char *part = *list + strspn(*list, space);
+  size_t length = strcspn(part, "|"), trimmed = length;
+  while (trimmed > 0 && strchr(space, part[trimmed - 1])) trimmed--;
+  snprintf(out, size, "%.*s", (int)trimmed, part);
+  *list = part[length] ? part + length + 1 : NULL;
+  return true;
+}
+
+static int unknown_word(struct reader *reader, const struct key *key, const char *value) {
   char list[96], text[160];
-  int index = plan_word_index(key->words, value);
-  if (index < 0) {
-    snprintf(text, sizeof text, "%s: unknown value '%.32s'; allowed: %s", key->name, value,
-             plan_word_list(key->words, list, sizeof list));
-    return suite_fail(reader, value, plan_nearest(value, key->words), text);
+  snprintf(text, sizeof text, "%s: unknown value '%.32s'; allowed: %s", key->name, value,
+           plan_word_list(key->words, list, sizeof list));
+  return suite_fail(reader, value, plan_nearest(value, key->words), text);
+}
+
+static int take_part(struct reader *reader, const struct key *key, const char *part) {
+  struct suite_axis *axis = &reader->family->axes[key->axis];
+  uint64_t value = 0;
+  if (axis->count == AXIS_VALUES_MAX) return bad_value(reader, key->name, part, "among the first 16 values, which are all");
+  if (key->words) {
+    int index = plan_word_index(key->words, part);
+    if (index < 0) return unknown_word(reader, key, part);
+    value = (uint64_t)index;
+  } else if (units_parse_size(part, &value) < 0 || value == 0) {
+    return bad_value(reader, key->name, part, "a size like 4KiB");
   }
-  set_word(reader->group, key_number(key), index);
+  for (unsigned i = 0; i < axis->count; i++)
+    if (axis->values[i] == value) return bad_value(reader, key->name, part, "new in its list");
+  axis->values[axis->count++] = value;
   return 0;
 }
 
+static int take_axis(struct reader *reader, const struct key *key, const char *value) {
+  char part[64];
+  int code = 0;
+  while (code == 0 && next_part(&value, part, sizeof part)) code = take_part(reader, key, part);
+  return code;
+}
+
+/* ---- styles: style.NAME = READER WRITER, or one method that does both; '-' for none ---- */
+
+#define STYLE_KEY "style."
+
+static int keep_style(struct reader *reader, struct suite_style *style, const char *reading, const char *writing) {
+  if (strcmp(reading, "-") != 0 && !(style->reader = group_text_copy(reading))) return reader->code = -ENOMEM;
+  if (strcmp(writing, "-") != 0 && !(style->writer = group_text_copy(writing))) return reader->code = -ENOMEM;
+  return 0;
+}
+
+static int take_style(struct reader *reader, const char *name, const char *value) {
+  static const char space[] = " \t";
+  struct suite_family *family = reader->family;
+  char specs[2][192] = {"", ""};
+  unsigned count = 0;
+  for (const char *at = value + strspn(value, space); *at; count++) {
+    size_t length = strcspn(at, space);
+    if (count < 2) snprintf(specs[count], sizeof specs[count], "%.*s", (int)length, at);
+    at += length + strspn(at + length, space);
+  }
+  if (!*name || strlen(name) >= PLAN_STYLE_MAX) return bad_value(reader, "style", name, "a name of 1 to 15 letters");
+  if (count < 1 || count > 2) return bad_value(reader, name, value, "a method that reads and one that writes");
+  for (unsigned i = 0; i < family->style_count; i++)
+    if (strcmp(family->styles[i].name, name) == 0) return bad_value(reader, "style", name, "new in its group");
+  if (family->style_count == STYLES_MAX) return bad_value(reader, "style", name, "among the first 16, which are all");
+  struct suite_style *style = &family->styles[family->style_count++];
+  snprintf(style->name, sizeof style->name, "%s", name);
+  return keep_style(reader, style, specs[0], count == 2 ? specs[1] : specs[0]);
+}
+
 static int take_key(struct reader *reader, const char *name, const char *value) {
+  if (strncmp(name, STYLE_KEY, strlen(STYLE_KEY)) == 0) return take_style(reader, name + strlen(STYLE_KEY), value);
   const struct key *key = key_find(name);
   if (!key) return unknown_key(reader, name);
   uint32_t bit = 1u << key_number(key);
@@ -192,35 +242,58 @@ static int take_key(struct reader *reader, const char *name, const char *value) 
     return suite_fail(reader, value, NULL, text);
   }
   reader->seen |= bit;
-  return key->words ? take_word(reader, key, value) : key->set(reader, value);
+  return key->set ? key->set(reader, value) : take_axis(reader, key, value);
 }
 
 /* ---- sections ---- */
 
-static int start_group(struct reader *reader, const char *name) {
+static int start_family(struct reader *reader, const char *name) {
   struct suite *suite = reader->out;
-  for (unsigned i = 0; i < suite->group_count; i++)
-    if (strcmp(suite->groups[i].name, name) == 0) return suite_fail(reader, name, NULL, "this group is there twice");
-  struct suite_group *groups = realloc(suite->groups, (suite->group_count + 1u) * sizeof *groups);
-  if (!groups) return reader->code = -ENOMEM;
-  suite->groups = groups;
-  reader->group = &groups[suite->group_count];
-  *reader->group = (struct suite_group){
-      .demand = {.consumer = WEIR_CONSUMER_TOUCH, .coverage = 1}, .priority = 1, .methods = group_text_copy("")};
-  snprintf(reader->group->name, sizeof reader->group->name, "%s", name);
-  if (!reader->group->methods) return reader->code = -ENOMEM;
-  suite->group_count++;
+  for (unsigned i = 0; i < suite->family_count; i++)
+    if (strcmp(suite->families[i].name, name) == 0) return suite_fail(reader, name, NULL, "this group is there twice");
+  struct suite_family *families = realloc(suite->families, (suite->family_count + 1u) * sizeof *families);
+  if (!families) return reader->code = -ENOMEM;
+  suite->families = families;
+  reader->family = &families[suite->family_count];
+  *reader->family = (struct suite_family){.coverage = 1, .priority = 1, .methods = group_text_copy("")};
+  snprintf(reader->family->name, sizeof reader->family->name, "%s", name);
+  if (!reader->family->methods) return reader->code = -ENOMEM;
+  suite->family_count++;
   return 0;
 }
 
 static int start_section(struct reader *reader, const char *section) {
   reader->section[0] = '\0';
   strncat(reader->section, section, sizeof reader->section - 1);
-  reader->group = NULL;
+  reader->family = NULL;
   reader->seen = 0;
   if (strcmp(section, "suite") == 0) return 0;
-  if (strncmp(section, "group ", 6) == 0 && section[6]) return start_group(reader, section + 6);
+  if (strncmp(section, "group ", 6) == 0 && section[6]) return start_family(reader, section + 6);
   return suite_fail(reader, section, NULL, "unknown section; allowed: [suite], [group NAME]");
+}
+
+/* What holds for the whole suite. The summary is read when the program is built. */
+static int take_setting(struct reader *reader, const char *name, const char *value) {
+  static const char *const names[] = {"summary", "rounds", "flush", NULL};
+  char list[96], text[160];
+  uint64_t rounds = 0;
+  switch (plan_word_index(names, name)) {
+    case 0:
+      return 0;
+    case 1:
+      if (units_parse_count(value, &rounds) < 0 || rounds == 0 || rounds > 1000)
+        return bad_value(reader, "rounds", value, "a number from 1 to 1000");
+      reader->out->rounds = (unsigned)rounds;
+      return 0;
+    case 2:
+      reader->out->flush = plan_word_index(plan_flush_words, value);
+      if (reader->out->flush >= 0) return 0;
+      return bad_value(reader, "flush", value, plan_word_list(plan_flush_words, list, sizeof list));
+    default:
+      snprintf(text, sizeof text, "the section [suite] has no key '%.24s'; allowed: %s", name,
+               plan_word_list(names, list, sizeof list));
+      return suite_fail(reader, name, plan_nearest(name, names), text);
+  }
 }
 
 /* Called by the INI reader; non-zero is success. */
@@ -228,10 +301,7 @@ static int on_value(void *context, const char *section, const char *name, const 
   struct reader *reader = context;
   if (reader->code < 0) return 0;
   if (strcmp(section, reader->section) != 0 && start_section(reader, section) < 0) return 0;
-  if (reader->group) return take_key(reader, name, value) == 0;
-  if (strcmp(name, "summary") == 0) return 1;
-  suite_fail(reader, name, NULL, "the section [suite] has one key: summary");
-  return 0;
+  return (reader->family ? take_key(reader, name, value) : take_setting(reader, name, value)) == 0;
 }
 
 /* Hands over the next line, in the manner of fgets. */
@@ -251,41 +321,123 @@ static char *next_line(char *out, int room, void *context) {
   return out;
 }
 
-/* ---- what must hold when all is read ---- */
+/* ---- from families to groups ---- */
 
-static int complete_group(const char *suite, struct suite_group *group, struct plan_error *error) {
-  struct plan_demand *demand = &group->demand;
-  bool whole = demand->task == WEIR_TASK_WHOLE, writes = demand->direction == WEIR_WRITE;
-  if (!demand->size_bytes) return plan_fail(error, "--suite", group->name, NULL, "%s: [%s] has no size", suite, group->name);
-  if (whole && (demand->access == WEIR_RANDOM || group->has_request))
-    return plan_fail(error, "--suite", group->name, NULL, "%s: [%s] task whole has no request size and no random access",
-                     suite, group->name);
-  if (!writes && demand->durability != WEIR_DURABILITY_NONE)
-    return plan_fail(error, "--suite", group->name, NULL, "%s: [%s] reading has no durability", suite, group->name);
-  if (writes && !group->has_durability) demand->durability = WEIR_DURABILITY_END;
-  if (demand->access == WEIR_RANDOM && !group->has_request) demand->request_bytes = 4096;
+static uint64_t value_of(const struct suite_family *family, const unsigned at[AXES], unsigned axis, uint64_t usual) {
+  return family->axes[axis].count ? family->axes[axis].values[at[axis]] : usual;
+}
+
+static struct plan_demand demand_at(const struct suite_family *family, const unsigned at[AXES]) {
+  struct plan_demand demand = {
+      .task = (enum weir_task)value_of(family, at, AXIS_TASK, WEIR_TASK_BLOCKS),
+      .direction = (enum weir_direction)value_of(family, at, AXIS_DIRECTION, WEIR_READ),
+      .access = (enum weir_access)value_of(family, at, AXIS_ACCESS, WEIR_SEQUENTIAL),
+      .target = (enum weir_target)value_of(family, at, AXIS_TARGET, WEIR_TARGET_OVERWRITE),
+      .cache = (enum plan_cache)value_of(family, at, AXIS_CACHE, PLAN_WARM),
+      .consumer = (enum weir_consumer)value_of(family, at, AXIS_CONSUMER, WEIR_CONSUMER_TOUCH),
+      .process = (enum plan_process)value_of(family, at, AXIS_PROCESS, PLAN_SAME),
+      .size_bytes = family->size_bytes,
+      .coverage = 1,
+  };
+  bool random = demand.access == WEIR_RANDOM, writes = demand.direction == WEIR_WRITE;
+  demand.request_bytes = value_of(family, at, AXIS_REQUEST, random ? 4096 : 0);
+  uint64_t durability = value_of(family, at, AXIS_DURABILITY, writes ? WEIR_DURABILITY_END : WEIR_DURABILITY_NONE);
+  demand.durability = (enum weir_durability)durability;
+  if (random) demand.coverage = family->coverage;
+  return demand;
+}
+
+/* The section's name, and the words by which its groups differ: "study-read-sequential-64". */
+static void name_group(const struct suite_family *family, const unsigned at[AXES], char *out, size_t size) {
+  const struct key *keys = key_find("task");
+  size_t used = (size_t)snprintf(out, size, "%s", family->name);
+  for (unsigned axis = 0; axis < AXES && used < size; axis++) {
+    char number[UNITS_TEXT_MAX];
+    if (family->axes[axis].count < 2) continue;
+    uint64_t value = family->axes[axis].values[at[axis]];
+    const char *word = keys[axis].words ? keys[axis].words[value] : units_size_name(value, number);
+    used += (size_t)snprintf(out + used, size - used, "-%s", word);
+  }
+}
+
+static bool next_group(const struct suite_family *family, unsigned at[AXES]) {
+  for (unsigned axis = AXES; axis-- > 0;) {
+    if (++at[axis] < family->axes[axis].count) return true;
+    at[axis] = 0;
+  }
+  return false;
+}
+
+static int check_family(const char *suite, const struct suite_family *family, const struct plan_demand *demand,
+                        struct plan_error *error) {
+  const char *name = family->name;
+  if (!demand->size_bytes) return plan_fail(error, "--suite", name, NULL, "%s: [%s] has no size", suite, name);
+  if (demand->task == WEIR_TASK_WHOLE && (demand->access == WEIR_RANDOM || family->axes[AXIS_REQUEST].count))
+    return plan_fail(error, "--suite", name, NULL, "%s: [%s] task whole has no request size and no random access", suite, name);
+  if (demand->direction == WEIR_READ && demand->durability != WEIR_DURABILITY_NONE)
+    return plan_fail(error, "--suite", name, NULL, "%s: [%s] reading has no durability", suite, name);
   return 0;
 }
 
+static int push_group(struct suite *suite, const struct suite_family *family, const unsigned at[AXES],
+                      const struct plan_demand *demand) {
+  struct suite_group *groups = realloc(suite->groups, (suite->group_count + 1u) * sizeof *groups);
+  if (!groups) return -ENOMEM;
+  suite->groups = groups;
+  struct suite_group *group = &groups[suite->group_count++];
+  *group = (struct suite_group){.demand = *demand,
+                                .priority = family->priority,
+                                .smallest_bytes = family->smallest_bytes,
+                                .methods = family->methods,
+                                .baseline = family->baseline,
+                                .style_count = family->style_count,
+                                .styles = family->styles};
+  name_group(family, at, group->name, sizeof group->name);
+  return 0;
+}
+
+/* Bounds what a damaged or hostile suite can ask for. */
+#define GROUPS_MAX 1000u
+
+static int make_family(struct suite *suite, const struct suite_family *family, struct plan_error *error) {
+  unsigned at[AXES] = {0};
+  int code = 0;
+  do {
+    struct plan_demand demand = demand_at(family, at);
+    if (suite->group_count == GROUPS_MAX)
+      return plan_fail(error, "--suite", family->name, NULL, "%s: more than %u groups", suite->name, GROUPS_MAX);
+    code = check_family(suite->name, family, &demand, error);
+    if (code == 0) code = push_group(suite, family, at, &demand);
+  } while (code == 0 && next_group(family, at));
+  return code;
+}
+
 int suite_parse(const char *name, const char *text, struct suite *out, struct plan_error *error) {
-  *out = (struct suite){.name = name};
+  *out = (struct suite){.name = name, .flush = PLAN_UNSAID};
   struct reader reader = {.suite = name, .rest = text, .out = out, .error = error};
   int bad_line = ini_parse_stream(next_line, &reader, on_value, &reader);
   if (reader.code == 0 && bad_line > 0) {
     reader.line = (unsigned)bad_line;
     suite_fail(&reader, "", NULL, "expected [section] or key = value");
   }
-  for (unsigned i = 0; i < out->group_count && reader.code == 0; i++)
-    reader.code = complete_group(name, &out->groups[i], error);
+  for (unsigned i = 0; i < out->family_count && reader.code == 0; i++)
+    reader.code = make_family(out, &out->families[i], error);
   if (reader.code < 0) suite_release(out);
   return reader.code;
 }
 
-void suite_release(struct suite *suite) {
-  for (unsigned i = 0; i < suite->group_count; i++) {
-    free(suite->groups[i].methods);
-    free(suite->groups[i].baseline);
+static void release_family(struct suite_family *family) {
+  for (unsigned i = 0; i < family->style_count; i++) {
+    free(family->styles[i].reader);
+    free(family->styles[i].writer);
   }
+  free(family->methods);
+  free(family->baseline);
+}
+
+void suite_release(struct suite *suite) {
+  for (unsigned i = 0; i < suite->family_count; i++) release_family(&suite->families[i]);
+  free(suite->families);
   free(suite->groups);
   *suite = (struct suite){.name = suite->name};
 }

@@ -399,7 +399,15 @@ static void suite_mistakes(void **state) {
       {"[group a]\nsize = 1MiB\ndurability = end\n", "reading has no durability", ""},
       {"[group a]\nsize = 1MiB\ncoverage = 0%\n", "coverage: '0%' is not", ""},
       {"[group a]\nthis is no line\n", "line 2: expected [section] or key = value", ""},
-      {"[suite]\nmotto = x\n", "has one key: summary", ""},
+      {"[suite]\nmotto = x\n", "[suite] has no key 'motto'; allowed: summary, rounds, flush", ""},
+      {"[suite]\nrounds = 0\n", "line 2: rounds: '0' is not a number from 1", ""},
+      {"[suite]\nflush = fiel\n", "line 2: flush: 'fiel' is not dontneed, file, drop", ""},
+      {"[group a]\nrequest = 64|0\n", "line 2: request: '0' is not a size", ""},
+      {"[group a]\nrequest = 1024 | 1KiB\n", "line 2: request: '1KiB' is not new in its list", ""},
+      {"[group a]\naccess = random|sequentail\n", "line 2: access: unknown value 'sequentail'", "sequential"},
+      {"[group a]\nstyle.X = a b c\n", "line 2: X: 'a b c' is not a method that reads and one that writes", ""},
+      {"[group a]\nstyle.X = a\nstyle.X = b\n", "line 3: style: 'X' is not new in its group", ""},
+      {"[group a]\nstyle.ABCDEFGHIJKLMNOP = a\n", "is not a name of 1 to 15 letters", ""},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct suite suite;
