@@ -8,6 +8,7 @@
 
 #include "base/units.h"
 #include "measure/measure.h"
+#include "measure/special.h"
 #include "os/os.h"
 #include "version.h"
 
@@ -59,6 +60,21 @@ static int place_number(struct run *run, const char *prefix, const char *name, i
   return run_add_number(run, full, value);
 }
 
+/* What stands between the files and a disk of this machine. */
+static int special_facts(struct run *run, const char *prefix, const char *path, const struct os_place *place) {
+  const char *kind = special_kind(place);
+  int result = kind ? place_text(run, prefix, "special", kind) : 0;
+  if (kind)
+    run_warn(run, "W12", "name a directory on a disk of this machine with --dir",
+             "'%.120s' lies on %s (%s): cold, direct and durable end at that file system, so no number here is one of a disk",
+             path, kind, place->file_system);
+  if (result < 0 || !special_packs(place)) return result;
+  run_warn(run, "W13", "mount without compression, or keep to data that do not pack",
+           "'%.120s' lies on a file system that compresses (%s): its device moves fewer bytes than a reader gets", path,
+           place->file_system);
+  return place_number(run, prefix, "packs", 1);
+}
+
 static int place_facts(struct run *run, const char *prefix, const char *path) {
   struct os_place place;
   int result = place_text(run, prefix, "path", path);
@@ -75,24 +91,58 @@ static int place_facts(struct run *run, const char *prefix, const char *path) {
   if (place.ram_backed)
     run_warn(run, "W04", "name a directory on a disk with --dir", "'%.150s' is in memory (%s): nothing here tells of a disk",
              path, place.file_system);
+  return result == 0 ? special_facts(run, prefix, path, &place) : result;
+}
+
+/* ---- the user's file -------------------------------------------------------------------------------------------------- */
+
+static int hole_facts(struct run *run, const char *path, const struct os_layout *layout, uint64_t size) {
+  char empty[UNITS_TEXT_MAX], all[UNITS_TEXT_MAX];
+  uint64_t nowhere = layout->hole_bytes + layout->unwritten_bytes;
+  int result = place_number(run, "file", "extents", layout->extents);
+  if (result == 0) result = place_number(run, "file", "hole_bytes", (int64_t)layout->hole_bytes);
+  if (result == 0) result = place_number(run, "file", "unwritten_bytes", (int64_t)layout->unwritten_bytes);
+  if (nowhere > 0)
+    run_warn(run, "W14", "measure a copy of it: cp --sparse=never",
+             "%s of the %s of '%.100s' were never written (holes or unwritten extents): reading them moves nothing from a disk",
+             units_size_text((double)nowhere, empty), units_size_text((double)size, all), path);
   return result;
+}
+
+static int pack_facts(struct run *run, const char *path, os_file file, uint64_t size) {
+  char text[16];
+  double ratio;
+  int code = special_ratio(file, size, &ratio);
+  if (code == -ENOSYS) return run_add_fact(run, "file.compress_ratio", "not looked at: built without zlib");
+  if (code < 0) return code == -ENOMEM ? code : 0;
+  unsigned hundredths = (unsigned)(ratio * 100 + 0.5);
+  snprintf(text, sizeof text, "%u.%02u", hundredths / 100, hundredths % 100);
+  int result = run_add_fact(run, "file.compress_ratio", text);
+  if (result < 0 || ratio >= SPECIAL_COMPRESSIBLE) return result;
+  run_warn(run, "W15", "files that weir makes itself do not pack: leave FILE out",
+           "'%.120s' packs to %u %% (zlib): a disk, host or file system that compresses moves fewer bytes than a reader gets",
+           path, hundredths);
+  return place_number(run, "file", "compressible", 1);
+}
+
+static bool fact_says(const struct run *run, const char *name, const char *value) {
+  const char *text = run_fact_text(run, name);
+  return text && strcmp(text, value) == 0;
 }
 
 static int file_facts(struct run *run, const char *path) {
   os_file file;
-  struct os_stat stat;
-  struct os_layout layout;
+  struct os_stat stat = {0};
+  struct os_layout layout = {0};
   int result = place_facts(run, "file", path);
   if (result < 0 || os_open(path, OS_READ | OS_NO_WAIT, &file) < 0) return result;
   if (os_stat_file(file, &stat) == 0) {
     result = place_number(run, "file", "size_bytes", (int64_t)stat.size);
     if (result == 0) result = place_number(run, "file", "allocated_bytes", (int64_t)stat.allocated);
   }
-  if (result == 0 && os_file_layout(file, stat.size, &layout) == 0) {
-    result = place_number(run, "file", "extents", layout.extents);
-    if (result == 0) result = place_number(run, "file", "hole_bytes", (int64_t)layout.hole_bytes);
-    if (result == 0) result = place_number(run, "file", "unwritten_bytes", (int64_t)layout.unwritten_bytes);
-  }
+  if (result == 0 && os_file_layout(file, stat.size, &layout) == 0) result = hole_facts(run, path, &layout, stat.size);
+  bool has_data = layout.hole_bytes + layout.unwritten_bytes < stat.size;
+  if (result == 0 && has_data && !fact_says(run, "file.ram_backed", "1")) result = pack_facts(run, path, file, stat.size);
   os_close(file);
   return result;
 }

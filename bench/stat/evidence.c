@@ -88,7 +88,7 @@ static double limit_percent(const struct series *series, unsigned index, const s
   const struct plan_cell *plan = &series->plan->cells[index];
   bool view = plan->capabilities & WEIR_CAP_VIEW;
   double floor_bytes_per_s = view ? series->run->floors.scan_bytes_per_s : series->run->floors.memcpy_bytes_per_s;
-  bool from_memory = strcmp(cell->label, "warm") == 0 || label_ram_backed(series, index);
+  bool from_memory = (strncmp(cell->label, "warm", 4) == 0 && strcspn(cell->label, "+") == 4) || label_ram_backed(series, index);
   if (demand->direction != WEIR_READ || !from_memory || plan->threads > 1 || !(floor_bytes_per_s > 0)) return 0;
   if (plan->capabilities & (WEIR_CAP_DIRECT | WEIR_CAP_FLOOR)) return 0;
   if (view && demand->consumer == WEIR_CONSUMER_NONE) return 0;

@@ -19,11 +19,6 @@ static void add_word(char out[64], const char *word) {
   snprintf(out + used, 64 - used, "%s%s", used ? "+" : "", word);
 }
 
-static bool fact_is_true(const struct run *run, const char *name) {
-  const char *text = run_fact_text(run, name);
-  return text && strcmp(text, "1") == 0;
-}
-
 static bool fact_is_positive(const struct run *run, const char *name) {
   const char *text = run_fact_text(run, name);
   return text && strtoll(text, NULL, 10) > 0;
@@ -34,10 +29,26 @@ static bool is_guest(const struct run *run) {
   return text && *text;
 }
 
-bool label_ram_backed(const struct series *series, unsigned cell) {
-  char name[48] = "file.ram_backed";
-  if (!series->run->plan.file) snprintf(name, sizeof name, "place.%u.ram_backed", series->plan->cells[cell].place);
-  return fact_is_true(series->run, name);
+/* The fact of this name about the user's file, or about the place where the cell's file lies. */
+static const char *place_fact(const struct series *series, unsigned cell, const char *name) {
+  char full[48];
+  snprintf(full, sizeof full, "file.%s", name);
+  if (!series->run->plan.file) snprintf(full, sizeof full, "place.%u.%s", series->plan->cells[cell].place, name);
+  return run_fact_text(series->run, full);
+}
+
+static bool place_is(const struct series *series, unsigned cell, const char *name) {
+  const char *text = place_fact(series, cell, name);
+  return text && strcmp(text, "1") == 0;
+}
+
+bool label_ram_backed(const struct series *series, unsigned cell) { return place_is(series, cell, "ram_backed"); }
+
+/* What stands between the file and a disk: whatever the cache and the counters say, they say it of that. */
+static void label_place(const struct series *series, unsigned cell, char out[64]) {
+  const char *special = place_fact(series, cell, "special");
+  if (place_is(series, cell, "packs")) add_word(out, "compressing");
+  if (special) add_word(out, special);
 }
 
 /* ---- readers ------------------------------------------------------------------------------------------------------- */
@@ -77,6 +88,7 @@ static void label_reader(const struct series *series, unsigned cell, char out[64
   add_word(out, label_ram_backed(series, cell) ? "ram-backed" : words[source_of_all(series, cell)]);
   if (run->plan.file && fact_is_positive(run, "file.hole_bytes")) add_word(out, "holes");
   if (run->plan.file && fact_is_positive(run, "file.unwritten_bytes")) add_word(out, "unwritten");
+  if (run->plan.file && fact_is_positive(run, "file.compressible")) add_word(out, "compressible");
 }
 
 /* ---- writers ------------------------------------------------------------------------------------------------------- */
@@ -141,4 +153,5 @@ void label_cell(const struct series *series, unsigned cell, char out[64]) {
   } else {
     label_writer(series, cell, out);
   }
+  label_place(series, cell, out);
 }

@@ -651,6 +651,28 @@ static void holes_of_the_users_file_are_named(void **state) {
   finish(&summary, &run);
 }
 
+static void what_stands_before_the_disk_is_named(void **state) {
+  (void)state;
+  struct run run = made_run(1);
+  assert_int_equal(run_add_fact(&run, "place.0.special", "overlay"), 0);
+  assert_int_equal(run_add_number(&run, "place.0.packs", 1), 0);
+  assert_int_equal(run_add_number(&run, "file.compressible", 1), 0); /* no file of the user is read */
+  add_rounds(&run, (double[]){10}, 6);
+  struct summary summary = made_summary(&run);
+  assert_string_equal(summary.groups[0].cells[0].label, "warm+compressing+overlay");
+  stat_release(&summary);
+  run.plan.groups[0].demand.direction = WEIR_WRITE;
+  summary = made_summary(&run);
+  assert_string_equal(summary.groups[0].cells[0].label, "not-durable+compressing+overlay");
+  stat_release(&summary);
+  run.plan.groups[0].demand.direction = WEIR_READ;
+  run.plan.file = made_text("/tmp/x");
+  assert_int_equal(run_add_fact(&run, "file.special", "fuse"), 0);
+  summary = made_summary(&run);
+  assert_string_equal(summary.groups[0].cells[0].label, "warm+compressible+fuse");
+  finish(&summary, &run);
+}
+
 static void evidence_is_the_median_of_what_is_known(void **state) {
   (void)state;
   struct run run = made_run(1);
@@ -733,6 +755,7 @@ int main(void) {
       cmocka_unit_test(labels_say_what_the_evidence_bears_out),
       cmocka_unit_test(cold_counts_the_bytes_of_one_pass),
       cmocka_unit_test(holes_of_the_users_file_are_named),
+      cmocka_unit_test(what_stands_before_the_disk_is_named),
       cmocka_unit_test(evidence_is_the_median_of_what_is_known),
       cmocka_unit_test(the_limit_is_that_of_the_floor_that_bounds_it),
   };
