@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -55,13 +56,20 @@ static int count_by_mincore(int fd, uint64_t offset, uint64_t end, uint64_t *pag
   return error;
 }
 
+/* Files of overlayfs are read into the cache of the files beneath: cachestat sees their own, empty one, a mapping theirs. */
+static int count_by_cachestat(int fd, uint64_t offset, uint64_t length, struct call_cache *found) {
+  struct statfs place;
+  if (sys(fstatfs)(fd, &place) == 0 && place.f_type == OVERLAYFS_SUPER_MAGIC) return -ENOSYS;
+  return call_result(sys(cachestat)(fd, &(struct call_range){offset, length}, found));
+}
+
 int os_cache_state(os_file file, uint64_t offset, uint64_t length, struct os_cache *out) {
   uint64_t end;
   if (__builtin_add_overflow(offset, length, &end) || end > INT64_MAX) return -EOVERFLOW;
   *out = (struct os_cache){.dirty_known = true};
   if (length == 0) return 0; /* to cachestat it would mean the rest of the file */
   struct call_cache found = {0};
-  int error = call_result(sys(cachestat)((int)file, &(struct call_range){offset, length}, &found));
+  int error = count_by_cachestat((int)file, offset, length, &found);
   if (error == -ENOSYS) {
     error = count_by_mincore((int)file, offset, end, &found.cached);
     out->dirty_known = false;

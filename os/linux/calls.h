@@ -66,6 +66,7 @@ _Static_assert(sizeof(struct call_statx) == 256, "the kernel writes 256 bytes");
   X(stat, stat, int, (const char *path, struct stat *out))                                                        \
   X(statx, call_statx_fd, int, (int fd, unsigned mask, struct call_statx *out))                                   \
   X(statfs, statfs, int, (const char *path, struct statfs *out))                                                  \
+  X(fstatfs, fstatfs, int, (int fd, struct statfs *out))                                                          \
   X(ioctl, call_ioctl, int, (int fd, unsigned long request, void *argument))                                      \
   X(fcntl, call_fcntl, int, (int fd, int command, int argument))                                                  \
   X(flock, flock, int, (int fd, int operation))                                                                   \

@@ -46,7 +46,7 @@ def run(*arguments, before=(), **settings):
 
 def broken(call, what, *arguments):
     """A run in which a system call fails: what = 'error=EIO:when=3+'; each process counts its own calls."""
-    return run(*arguments, before=["strace", "-f", "-qq", "-o", os.devnull, "-e", f"trace={call}",
+    return run(*arguments, before=["strace", "-f", "--seccomp-bpf", "-qq", "-o", os.devnull, "-e", f"trace={call}",
                                    "-e", f"inject={call}:{what}"])
 
 
@@ -190,6 +190,21 @@ def test_two_runs_in_one_directory_do_not_meet():
     nothing_left()
 
 
+def test_warm_on_an_overlay_is_warm():
+    for name in ("lower", "upper", "work", "merged", "up"):
+        os.mkdir(name)
+    script = """mount -t tmpfs none up && mkdir up/u up/w &&
+        mount -t overlay overlay -o lowerdir=lower,upperdir=up/u,workdir=up/w merged && cd merged && exec "$0" "$@" """
+    if subprocess.run(["unshare", "-m", "sh", "-c", script, "true"], stdout=subprocess.PIPE,
+                      stderr=subprocess.STDOUT).returncode != 0:
+        print("skip: no overlay can be mounted here")
+        return
+    done = run(*QUICK, "-m", "fd/pread", before=["unshare", "-m", "sh", "-c", script])
+    expect(done.code, 0)
+    expect(done.rows["fd/pread"]["evidence"]["resident_before"], 1)
+    expect([warning for warning in done.document["warnings"] if warning["id"] == "W07"], [])
+
+
 # ---- system calls that fail; needs strace ----
 
 
@@ -265,7 +280,7 @@ def can_inject():
     if not shutil.which("strace"):
         print("skip: no strace here")
         return False
-    done = subprocess.run(["strace", "-f", "-qq", "-o", os.devnull, "-e", "trace=pread64", "-e",
+    done = subprocess.run(["strace", "-f", "--seccomp-bpf", "-qq", "-o", os.devnull, "-e", "trace=pread64", "-e",
                            "inject=pread64:error=EIO:when=9999", "true"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode != 0:
         print("skip: strace cannot be used:", done.stdout.decode().strip())
