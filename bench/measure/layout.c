@@ -25,7 +25,8 @@ int layout_write(const char *path, uint64_t size, const struct content *content,
     size_t piece = size - at < PIECE ? (size_t)(size - at) : PIECE;
     content_fill(content, at, data, piece);
     int64_t put = os_pwrite_full(file, data, piece, at);
-    if (put >= 0 && put < (int64_t)piece) put = os_pwrite_full(file, (char *)data + put, piece - (size_t)put, at + (uint64_t)put);
+    if (put >= 0 && put < (int64_t)piece)
+      put = os_pwrite_full(file, (char *)data + put, piece - (size_t)put, at + (uint64_t)put);
     if (put < 0) result = (int)put; /* the rest alone tells why it did not fit: a full disk, a quota, a limit */
     if (interrupted && *interrupted) result = -EINTR;
   }
