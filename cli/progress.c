@@ -1,10 +1,11 @@
 /*
- * progress.c - one line on a terminal, drawn anew at most ten times a second; elsewhere a plain line at every tenth of the
+ * progress.c - one line on a terminal, drawn anew at most ten times a second; elsewhere, and on dumb terminals, a plain line at every tenth of the
  * samples or half a minute.
  */
 #include "cli/progress.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 
 #include "base/units.h"
@@ -15,18 +16,26 @@
 #define PLAIN_NS UINT64_C(30000000000)
 
 struct progress progress_start(bool quiet) {
-  return (struct progress){.quiet = quiet, .terminal = terminal_is(stderr)};
+  return (struct progress){.quiet = quiet, .terminal = terminal_can_redraw(stderr)};
 }
 
-static void append(char *out, size_t size, const char *mark, const char *text) {
-  size_t used = strlen(out);
-  if (text && *text) snprintf(out + used, size - used, "%s%s", mark, text);
+/* ---- the words ---- */
+
+/* The layout's names for its files, in words for people. */
+static const char *layout_words(const char *role) {
+  static const char *const roles[] = {"warm", "cold", "write", "flush", "user", NULL};
+  static const char *const words[] = {"writing the file for warm reads", "writing the file for cold reads",
+                                      "writing the file to be overwritten", "writing the file that flushes the cache",
+                                      "checking your file"};
+  int index = role ? plan_word_index(roles, role) : -1;
+  return index < 0 ? "writing files" : words[index];
 }
 
+/* "round 5/28", "burn-in round", ... */
 static const char *phase_of(const struct measure_event *event, char out[48]) {
   switch (event->kind) {
     case MEASURE_LAYOUT:
-      return "writing files";
+      return layout_words(event->text);
     case MEASURE_FLOORS:
       return "measuring the machine";
     case MEASURE_PILOT:
@@ -42,35 +51,41 @@ static const char *phase_of(const struct measure_event *event, char out[48]) {
 
 static const char *what_of(const struct measure_event *event) {
   const struct plan *plan = &event->run->plan;
-  if (event->kind == MEASURE_LAYOUT) return event->text ? event->text : "";
   if ((event->kind != MEASURE_SAMPLE && event->kind != MEASURE_PILOT) || event->group >= plan->group_count) return "";
   return plan->groups[event->group].title;
 }
 
-static void line_of(const struct measure_event *event, char *out, size_t size) {
-  char phase[48], left[UNITS_TEXT_MAX], eta[UNITS_TEXT_MAX + 16] = "";
-  snprintf(out, size, "[%s]", phase_of(event, phase));
-  append(out, size, " ", what_of(event));
-  if (event->left_ns) snprintf(eta, sizeof eta, "about %s left", units_duration_text(event->left_ns, left));
-  append(out, size, " \xc2\xb7 ", eta);
+/*
+ * Appends as many whole parts "a, b, c" of the title as the columns hold: a line must not end within a number and its unit.
+ * Nothing before the title is wider than its bytes.
+ */
+static void append_parts(char *line, size_t size, const char *title, unsigned columns) {
+  size_t used = strlen(line), fitting = 0, column = used + 1;
+  for (size_t at = 0;; at++) {
+    bool end = title[at] == '\0' || (title[at] == ',' && title[at + 1] == ' ');
+    if (end && column <= columns) fitting = at;
+    if (title[at] == '\0') break;
+    column += ((unsigned char)title[at] & 0xc0) != 0x80;
+  }
+  if (fitting && used + fitting + 2 <= size) snprintf(line + used, size - used, " %.*s", (int)fitting, title);
 }
 
-/* Cuts the line to so many columns, at a character's beginning. */
-static void cut(char *line, unsigned columns) {
-  unsigned used = 0;
-  for (char *at = line; *at; at++) {
-    if (((unsigned char)*at & 0xc0) != 0x80 && ++used > columns) {
-      *at = '\0';
-      return;
-    }
-  }
+/* Round and time first: they are what a narrow terminal has to keep. */
+static void line_of(const struct measure_event *event, char *out, size_t size, unsigned columns) {
+  char phase[48], left[UNITS_TEXT_MAX];
+  if (event->left_ns)
+    snprintf(out, size, "[%s, %s left]", phase_of(event, phase), units_duration_text(event->left_ns, left));
+  else
+    snprintf(out, size, "[%s]", phase_of(event, phase));
+  append_parts(out, size, what_of(event), columns);
 }
+
+/* ---- the line ---- */
 
 static void draw(struct progress *progress, const struct measure_event *event) {
   char line[256];
   unsigned width = terminal_width(stderr);
-  line_of(event, line, sizeof line);
-  cut(line, width > 1 ? width - 1 : 79);
+  line_of(event, line, sizeof line, width > 1 ? width - 1 : 79);
   fprintf(stderr, "\r%s\x1b[K", line);
   fflush(stderr);
   progress->drawn = true;
@@ -89,6 +104,13 @@ static unsigned cells_unavailable(const struct plan_group *group) {
   return count;
 }
 
+/* Does the number of rounds that a verdict takes come before the time? The pilot is part of the time. */
+static bool takes_longer(const struct measure_event *event) {
+  const struct plan *plan = &event->run->plan;
+  if (plan->rounds && !plan->fill_time) return false;
+  return event->elapsed_ns + event->left_ns > plan->time_ns + plan->time_ns / 10;
+}
+
 static void show_plan(const struct measure_event *event) {
   const struct plan *plan = &event->run->plan;
   char time[UNITS_TEXT_MAX];
@@ -100,10 +122,14 @@ static void show_plan(const struct measure_event *event) {
     unavailable += cells_unavailable(&plan->groups[i]);
   }
   fprintf(stderr, "plan: %u cell%s in %u group%s", cells, cells == 1 ? "" : "s", groups, groups == 1 ? "" : "s");
-  if (groups < plan->group_count) fprintf(stderr, ", %u left out for lack of time", plan->group_count - groups);
+  const unsigned left_out = plan->group_count - groups;
+  if (left_out) fprintf(stderr, ", %u group%s left out for lack of time", left_out, left_out == 1 ? "" : "s");
   if (unavailable) fprintf(stderr, ", %u unavailable", unavailable);
-  if (event->left_ns) fprintf(stderr, ", about %s", units_duration_text(event->left_ns, time));
+  if (event->left_ns) fprintf(stderr, ", about %s", units_duration_text(event->elapsed_ns + event->left_ns, time));
   fprintf(stderr, "\n");
+  if (takes_longer(event))
+    fprintf(stderr, "longer than the %s of --time: fewer rounds could tell nothing apart\n",
+            units_duration_text(plan->time_ns, time));
 }
 
 static void on_event(void *context, const struct measure_event *event) {
@@ -117,7 +143,7 @@ static void on_event(void *context, const struct measure_event *event) {
   if (progress->terminal) {
     draw(progress, event);
   } else {
-    line_of(event, line, sizeof line);
+    line_of(event, line, sizeof line, UINT_MAX);
     fprintf(stderr, "%s\n", line);
   }
   progress->shown_ns = now_ns;

@@ -26,6 +26,8 @@ static bool is_text(const char *name, const char *text) {
   return value && strcmp(value, text) == 0;
 }
 
+bool terminal_can_redraw(FILE *stream) { return terminal_is(stream) && is_set("TERM") && !is_text("TERM", "dumb"); }
+
 bool terminal_wants_color(FILE *stream, int mode) {
   if (mode != TERMINAL_AUTO) return mode == TERMINAL_ALWAYS;
   if (is_set("NO_COLOR")) return false;

@@ -9,6 +9,8 @@ enum terminal_color { TERMINAL_AUTO, TERMINAL_ALWAYS, TERMINAL_NEVER };
 extern const char *const terminal_color_words[];
 
 bool terminal_is(FILE *stream);
+/* Can a line be drawn anew? Not where TERM is dumb or missing. */
+bool terminal_can_redraw(FILE *stream);
 /* Columns, or 0 when the stream is no terminal or does not tell. */
 unsigned terminal_width(FILE *stream);
 /* NO_COLOR beats CLICOLOR_FORCE beats CLICOLOR=0; TERM=dumb and what is no terminal have none. */

@@ -221,7 +221,7 @@ static void warn_of_length(struct run *run, uint64_t elapsed_ns, int result, con
   char took[UNITS_TEXT_MAX], asked[UNITS_TEXT_MAX];
   if ((plan->rounds == 0 || plan->fill_time) && elapsed_ns > plan->time_ns + plan->time_ns / 10)
     run_warn(run, "W10", "give more --time, or name fewer methods with -m",
-             "the run took %s instead of %s: with fewer rounds nothing could have been told apart",
+             "the run took %s instead of %s: trying all methods and the fewest rounds that tell something apart took so long",
              units_duration_text(elapsed_ns, took), units_duration_text(plan->time_ns, asked));
   if (result < 0 && result != -EINTR && run->sample_count > 0)
     run_warn(run, "W11", problem->remedy, "the run ended before its time: %s",

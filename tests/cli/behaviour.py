@@ -4,13 +4,17 @@
 Interrupts, killed runs, closed pipes, full disks, links, user files, options against help and parser. Each test runs in an
 empty directory, and nothing may be left in it that the test did not ask for.
 """
+import fcntl
 import json
 import os
 import pathlib
+import pty
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 
 WEIR = str(pathlib.Path(sys.argv[1]).resolve())
@@ -77,6 +81,8 @@ def test_interrupt_keeps_what_was_measured():
     expect(left(), ["a.json", "a.jsonl"])
     document = json.loads(pathlib.Path("a.json").read_text())
     expect(document["interrupted"], True)
+    assert f"interrupted after {document['rounds']} of {document['rounds_planned']} rounds" in out, out
+    assert 0 < document["rounds"] < document["rounds_planned"], document["rounds"]
     expect(weir("report", "a.jsonl").stdout.decode(), out)
 
 
@@ -157,6 +163,76 @@ def test_user_file_stays_as_it_is():
         expect(getattr(after, name), getattr(before, name))
     expect(path.read_bytes(), content)
     expect(left(), ["mine"])
+
+
+def on_terminal(columns, term, *arguments):
+    """What the program writes to a terminal of so many columns."""
+    child, terminal = pty.fork()
+    if child == 0:
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+        os.environ["TERM"] = term
+        os.execv(WEIR, [WEIR, *arguments])
+    text = b""
+    while True:
+        try:
+            piece = os.read(terminal, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        text += piece
+    os.close(terminal)
+    expect(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
+    return text.decode()
+
+
+def test_progress_keeps_round_and_time_on_narrow_terminals():
+    title = "read blocks of 4 KiB, random, 1 MiB, 50 % of the blocks, warm"
+    parts = title.split(", ")
+    whole = {""} | {" " + ", ".join(parts[:n]) for n in range(1, len(parts) + 1)}
+    asked = ["bench", "--access", "random", "--coverage", "50%", "--size", "1MiB", "--rounds", "8", "-m", "fd/pread"]
+    for columns in (40, 60, 80):
+        text = on_terminal(columns, "xterm", *asked)
+        lines = [piece.split("\x1b[K")[0] for piece in text.split("\r") if piece.startswith("[")]
+        assert any(line.startswith(("[round ", "[burn-in round")) for line in lines), text
+        for line in lines:
+            phase, _, rest = line.partition("]")
+            assert len(line) < columns and rest in whole, f"{columns} columns: {line!r}"
+            assert phase in ("[measuring the machine", "[writing the file for warm reads") or rest or columns < 60, line
+
+
+def test_dumb_terminal_gets_plain_lines():
+    text = on_terminal(80, "dumb", *[argument for argument in QUICK if argument != "-q"])
+    assert "[round 1/3" in text, text
+    assert "\x1b" not in text and "\r[" not in text, repr(text)
+
+
+def test_hint_to_keep_samples():
+    hint = b"samples were not kept; with -o run.jsonl, 'weir report run.jsonl' shows them again\n"
+    quick = [argument for argument in QUICK if argument != "-q"]
+    assert weir(*quick).stderr.endswith(hint)
+    for more in (["-q"], ["-o", "a.jsonl"], ["--format", "jsonl"]):
+        assert hint not in weir(*quick, *more).stderr, more
+    # what only looks like a run file
+    assert weir(*quick, "-o", "b.json", "-d", ".").stderr.endswith(hint)
+
+
+def test_longer_than_asked():
+    done = weir("bench", "-m", "fd/pread", "-m", "map/view", "--size", "1MiB", "--time", "1us", "-o", "a.json")
+    assert b"longer than the " in done.stderr, done.stderr
+    warnings = json.loads(pathlib.Path("a.json").read_text())["warnings"]
+    assert "W10" in [warning["id"] for warning in warnings], warnings
+
+
+def test_interrupt_before_the_first_round():
+    process = subprocess.Popen([WEIR, *LONG, "-o", "a.json", "-o", "a.jsonl"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    for line in process.stderr:
+        if line.startswith("[writing"):
+            process.send_signal(signal.SIGINT)
+    out = process.communicate(timeout=60)[0]
+    expect(process.returncode, 130)
+    assert "interrupted: nothing was measured\n" in out and "floors" not in out, out
+    expect(weir("report", "a.jsonl").stdout.decode(), out)
 
 
 def test_strict_is_not_sure():
