@@ -1,7 +1,6 @@
 /* bench.c - `weir bench`: plan, measure, stat, report. */
 #include "cli/progress.h"
 #include "cli/request.h"
-#include "methods/methods.h"
 #include "os/os.h"
 
 #include <errno.h>
@@ -21,7 +20,8 @@ static const struct option_row rows[] = {
 static int measure(const struct request *request, struct output_list *outputs, struct run *run,
                    struct weir_reason *problem) {
   struct progress progress = progress_start(request->quiet);
-  struct measure_options options = {.methods = methods_list,
+  struct measure_options options = {.methods = request->outside.methods,
+                                    .worker_arguments = request->outside.worker_arguments,
                                     .interrupted = command_interrupts(),
                                     .stream = output_live(outputs),
                                     .observer = progress_observer(&progress)};
@@ -61,18 +61,24 @@ static int measure_and_tell(const struct request *request, struct output_list *o
   return command_cannot("%s%s%s", text, problem.remedy[0] ? "; " : "", problem.remedy);
 }
 
-static int run_bench(const struct command *self, int argc, char **argv) {
-  struct request request;
+static int bench(const struct command *self, const struct request *request, int argc, char **argv) {
   struct output_list outputs = {0};
   struct run run = {0};
-  enum option_result parsed = request_parse(self, argc, argv, &request);
-  if (parsed != OPTION_GO) return parsed == OPTION_DONE ? EXIT_FINE : EXIT_CANNOT;
-  int code = request_plan(self, &request, argc, argv, &run);
-  if (code == 0) code = output_prepare(self, &request.output, request.plan.file, &outputs);
-  if (code == 0) request_notes(&request, &run.plan);
-  if (code == 0) code = measure_and_tell(&request, &outputs, &run);
+  int code = request_plan(self, request, argc, argv, &run);
+  if (code == 0) code = output_prepare(self, &request->output, request->plan.file, &outputs);
+  if (code == 0) request_notes(request, &run.plan);
+  if (code == 0) code = measure_and_tell(request, &outputs, &run);
   output_release(&outputs);
   run_release(&run);
+  return code;
+}
+
+static int run_bench(const struct command *self, int argc, char **argv) {
+  struct request request;
+  enum option_result parsed = request_parse(self, argc, argv, &request);
+  int code = parsed == OPTION_BAD ? EXIT_CANNOT : EXIT_FINE;
+  if (parsed == OPTION_GO) code = bench(self, &request, argc, argv);
+  request_release(&request);
   return code;
 }
 

@@ -4,14 +4,14 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "cli/command.h"
+#include "cli/outside.h"
 #include "measure/measure.h"
-#include "methods/methods.h"
 #include "os/os.h"
 #include "report/report.h"
 
 struct listing_request {
   struct plan_strings places;
+  struct outside outside;
 };
 static const struct option_row rows[] = {
     {.section = "Options",
@@ -21,6 +21,7 @@ static const struct option_row rows[] = {
      .kind = OPTION_TEXTS,
      .offset = offsetof(struct listing_request, places),
      .help = "where methods are tried (.)"},
+    OUTSIDE_PLUGIN_ROW(offsetof(struct listing_request, outside.plugin_files)),
     {0},
 };
 
@@ -80,20 +81,24 @@ static int plan_all(const struct listing_request *listing, struct plan *out) {
                                  .size = {1, {UINT64_C(1) << 20}}};
   struct plan_error error;
   const struct plan_strings *names = &request.methods;
-  for (unsigned i = 0; methods_list[i] && i < sizeof names->values / sizeof *names->values; i++)
-    request.methods.values[request.methods.count++] = methods_list[i]->name;
-  return plan_make(&request, methods_list, out, &error);
+  const struct weir_method *const *methods = listing->outside.methods;
+  for (unsigned i = 0; methods[i] && i < sizeof names->values / sizeof *names->values; i++)
+    request.methods.values[request.methods.count++] = methods[i]->name;
+  return plan_make(&request, methods, out, &error);
 }
 
-static void print_methods(const struct run *run) {
+static void print_methods(const struct listing_request *listing, const struct run *run) {
+  const struct weir_method *const *methods = listing->outside.methods;
   printf("Methods (parameter=default, and what it may be):\n");
-  for (unsigned i = 0; methods_list[i]; i++) print_method(&run->plan, methods_list[i]);
+  for (unsigned i = 0; methods[i]; i++) print_method(&run->plan, methods[i]);
 }
 
 static int list_methods(const struct listing_request *listing) {
   struct run run = {0};
   struct weir_reason problem = {{0}, {0}};
-  const struct measure_options options = {.methods = methods_list, .interrupted = command_interrupts()};
+  const struct measure_options options = {.methods = listing->outside.methods,
+                                          .worker_arguments = listing->outside.worker_arguments,
+                                          .interrupted = command_interrupts()};
   int code = plan_all(listing, &run.plan);
   if (code < 0) return command_cannot("the methods cannot be listed: %s", strerror(-code));
   code = os_interrupts_catch(command_interrupts());
@@ -101,7 +106,7 @@ static int list_methods(const struct listing_request *listing) {
   if (code < 0 && code != -EINTR)
     fprintf(stderr, "weir: whether they work here is not known: %s\n", problem.text[0] ? problem.text : strerror(-code));
   if (code < 0) plan_release(&run.plan);
-  if (code != -EINTR) print_methods(&run);
+  if (code != -EINTR) print_methods(listing, &run);
   run_release(&run);
   return code == -EINTR ? EXIT_INTERRUPTED : EXIT_FINE;
 }
@@ -136,20 +141,26 @@ static int list_all(const struct listing_request *listing) {
   return code;
 }
 
-static int run_list(const struct command *self, int argc, char **argv) {
+static int list_topic(const struct command *self, const struct listing_request *listing, const char *name) {
   int (*const lists[])(const struct listing_request *) = {list_methods, list_suites, list_reports};
-  struct listing_request listing = {{0}};
+  int topic = name ? plan_word_index(topics, name) : -1;
+  if (!name) return list_all(listing);
+  if (topic >= 0) return lists[topic](listing);
+  const char *hint = plan_nearest(name, topics);
+  return command_fail(self, NULL, hint, "unknown list '%s'%s", name, hint ? "" : "; there is methods, suites, reports");
+}
+
+static int run_list(const struct command *self, int argc, char **argv) {
+  struct listing_request listing = {.places = {.count = 0}};
   struct option_operands operands;
   enum option_result parsed = option_parse(self, argc, argv, &listing, &operands);
   if (parsed != OPTION_GO) return parsed == OPTION_DONE ? EXIT_FINE : EXIT_CANNOT;
   if (listing.places.count > 1) return command_fail(self, "--dir", NULL, "one directory at a time");
-  if (operands.count == 0) return list_all(&listing);
   if (operands.count > 1) return command_fail(self, NULL, NULL, "one list at a time");
-  int topic = plan_word_index(topics, operands.values[0]);
-  if (topic >= 0) return lists[topic](&listing);
-  const char *hint = plan_nearest(operands.values[0], topics);
-  return command_fail(self, NULL, hint, "unknown list '%s'%s", operands.values[0],
-                      hint ? "" : "; there is methods, suites, reports");
+  int code = outside_open(self, &listing.outside);
+  if (code == 0) code = list_topic(self, &listing, operands.count ? operands.values[0] : NULL);
+  outside_close(&listing.outside);
+  return code;
 }
 
 const struct command cmd_list = {

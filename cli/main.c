@@ -9,9 +9,8 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/outside.h"
 #include "cli/output.h"
-#include "measure/measure.h"
-#include "methods/methods.h"
 #include "version.h"
 
 const struct command *const command_list[] = {&cmd_bench, &cmd_plan, &cmd_list, &cmd_report, &cmd_help, NULL};
@@ -59,7 +58,7 @@ static int run_word(int argc, char **argv) {
     help_overview();
     return EXIT_FINE;
   }
-  if (strcmp(word, "__worker") == 0) return measure_worker_main(methods_list);
+  if (strcmp(word, "__worker") == 0) return outside_worker(argc, argv);
   if (strcmp(word, "__options") == 0) return print_options();
   if (word[0] == '-') return command_fail(NULL, NULL, NULL, "unknown option '%s'; options stand after the command", word);
   const struct command *command = command_find(word);

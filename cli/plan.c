@@ -8,7 +8,6 @@
 
 #include "base/units.h"
 #include "measure/measure.h"
-#include "methods/methods.h"
 #include "os/os.h"
 
 static const struct option_row rows[] = {
@@ -71,9 +70,11 @@ static void print_plan(const struct plan *plan) {
          units_duration_text(plan->time_ns, time));
 }
 
-static int probe_and_print(struct run *run) {
+static int probe_and_print(const struct request *request, struct run *run) {
   struct weir_reason problem = {{0}, {0}};
-  const struct measure_options options = {.methods = methods_list, .interrupted = command_interrupts()};
+  const struct measure_options options = {.methods = request->outside.methods,
+                                          .worker_arguments = request->outside.worker_arguments,
+                                          .interrupted = command_interrupts()};
   int code = os_interrupts_catch(command_interrupts());
   if (code == 0) code = measure_probe(run, &options, &problem);
   if (code == -EINTR) return EXIT_INTERRUPTED;
@@ -86,11 +87,12 @@ static int run_plan(const struct command *self, int argc, char **argv) {
   struct request request;
   struct run run = {0};
   enum option_result parsed = request_parse(self, argc, argv, &request);
-  if (parsed != OPTION_GO) return parsed == OPTION_DONE ? EXIT_FINE : EXIT_CANNOT;
-  int code = request_plan(self, &request, argc, argv, &run);
-  if (code == 0) request_notes(&request, &run.plan);
-  if (code == 0) code = probe_and_print(&run);
+  int code = parsed == OPTION_BAD ? EXIT_CANNOT : EXIT_FINE;
+  if (parsed == OPTION_GO) code = request_plan(self, &request, argc, argv, &run);
+  if (parsed == OPTION_GO && code == 0) request_notes(&request, &run.plan);
+  if (parsed == OPTION_GO && code == 0) code = probe_and_print(&request, &run);
   run_release(&run);
+  request_release(&request);
   return code;
 }
 

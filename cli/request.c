@@ -12,7 +12,6 @@
 
 #include "base/random.h"
 #include "base/units.h"
-#include "methods/methods.h"
 #include "os/os.h"
 
 #define MARGIN_DEFAULT 0.03
@@ -120,10 +119,14 @@ enum option_result request_parse(const struct command *command, int argc, char *
   *out = (struct request){.plan.margin = MARGIN_DEFAULT, .plan.flush = PLAN_UNSAID};
   enum option_result result = option_parse(command, argc, argv, out, &operands);
   if (result != OPTION_GO) return result;
+  if (outside_open(command, &out->outside) != 0) return OPTION_BAD;
+  outside_join(&out->outside, &out->plan);
   out->plan.seed = out->seed.said ? out->seed.value : fresh_seed();
   if (look_at_operands(command, &operands, &out->plan) != 0) return OPTION_BAD;
   return look_at_places(command, &out->plan) == 0 ? OPTION_GO : OPTION_BAD;
 }
+
+void request_release(struct request *request) { outside_close(&request->outside); }
 
 /* The command line as it was given, kept for the reports. */
 static int keep_arguments(int argc, char **argv, struct run *run) {
@@ -157,14 +160,15 @@ static unsigned print_left_out(const struct plan *whole, const struct plan *plan
 }
 
 /* The same suite once more, as if weir made the files: what is missing then was left out because of FILE. */
-static void note_left_out(const struct plan_request *request, const struct plan *plan) {
+static void note_left_out(const struct plan_request *request, const struct weir_method *const *methods,
+                          const struct plan *plan) {
   struct plan_request without = *request;
   struct plan_error error;
   struct plan whole;
   without.file = NULL;
   without.suite = plan->suite;
   without.size.count = 0;
-  if (plan_make(&without, methods_list, &whole, &error) < 0) return;
+  if (plan_make(&without, methods, &whole, &error) < 0) return;
   print_left_out(&whole, plan, false, "left out, for FILE is only read: ");
   if (print_left_out(&whole, plan, true, "left out, for cold empties the cache of FILE: "))
     fprintf(stderr, "with them: weir bench --cache warm,cold '%s'\n", request->file);
@@ -181,7 +185,7 @@ static void note_sizes(const struct plan_request *request) {
 
 void request_notes(const struct request *request, const struct plan *plan) {
   if (!request->plan.file || request->quiet) return;
-  if (*plan->suite) note_left_out(&request->plan, plan);
+  if (*plan->suite) note_left_out(&request->plan, request->outside.methods, plan);
   note_sizes(&request->plan);
 }
 
@@ -190,7 +194,7 @@ void request_notes(const struct request *request, const struct plan *plan) {
 int request_plan(const struct command *command, const struct request *request, int argc, char **argv, struct run *run) {
   struct plan_error error;
   int code = keep_arguments(argc, argv, run);
-  if (code == 0) code = plan_make(&request->plan, methods_list, &run->plan, &error);
+  if (code == 0) code = plan_make(&request->plan, request->outside.methods, &run->plan, &error);
   if (code == -ENOMEM) return command_cannot("out of memory");
   if (code < 0) return command_fail(command, error.option, error.hint[0] ? error.hint : NULL, "%s", error.text);
   return 0;

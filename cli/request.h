@@ -5,12 +5,14 @@
 #define WEIR_CLI_REQUEST_H
 
 #include "cli/output.h"
+#include "cli/outside.h"
 #include "cli/terminal.h"
 
 struct request {
   struct plan_request plan;
   struct option_seed seed;
   struct output_options output;
+  struct outside outside; /* contenders from outside, and with them all methods that there are */
   bool strict, quiet;
 };
 
@@ -75,6 +77,7 @@ struct request {
        .kind = OPTION_TEXT,                                                                                               \
        .offset = REQUEST_AT(plan.baseline),                                                                               \
        .help = "what the others are compared with (of those measured, the\nmethod that is first in 'weir list methods': fd/pread ...)"},                                                                      \
+      OUTSIDE_PLUGIN_ROW(REQUEST_AT(outside.plugin_files)),                                                               \
   {                                                                                                                       \
     .name = "dir", .letter = 'd', .argument = "DIR", .kind = OPTION_TEXTS, .offset = REQUEST_AT(plan.places),             \
     .help = "where files are made and removed (.); several compare places"                                                \
@@ -117,6 +120,7 @@ struct request {
  * OPTION_GO, OPTION_DONE or OPTION_BAD.
  */
 enum option_result request_parse(const struct command *command, int argc, char **argv, struct request *out);
+void request_release(struct request *request);
 /* Makes the plan in run->plan and keeps the command line. 0, or EXIT_CANNOT with the error printed. */
 int request_plan(const struct command *command, const struct request *request, int argc, char **argv, struct run *run);
 /* Says on standard error what is not measured because of FILE, unless quiet. */

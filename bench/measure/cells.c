@@ -104,7 +104,8 @@ void cell_job_init(struct cell_job *out, const struct plan *plan, unsigned group
               .direction = g->demand.direction, .access = g->demand.access, .durability = g->demand.durability,
               .target = g->demand.target, .consumer = g->demand.consumer, .path = files->path,
               .directory = files->directory, .file_size = g->demand.size_bytes, .instance = instance,
-              .instances = c->threads ? c->threads : 1, .block = cell_block(g, c)},
+              .instances = c->threads ? c->threads : 1, .block = cell_block(g, c),
+              .data = c->impl ? c->impl->data : NULL},
   };
   for (unsigned i = 0; i < c->param_count; i++) out->params[i] = c->params[i].value;
   out->job.params = out->params;

@@ -28,7 +28,8 @@ struct measure_event {
 struct measure_observer { void *context; void (*event)(void *context, const struct measure_event *event); };
 
 struct measure_options {
-  const struct weir_method *const *methods; /* all that are built in; the floors use `null` */
+  const struct weir_method *const *methods; /* all that there are; the floors use `null` */
+  const char *const *worker_arguments; /* what a newly executed worker needs to find the same methods, or NULL */
   volatile int *interrupted;     /* 1: finish up with what there is; 2: leave at once */
   FILE *stream;                  /* run file being written, or NULL */
   struct measure_observer observer; /* event may be NULL */

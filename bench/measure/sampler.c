@@ -243,6 +243,19 @@ static int publish_plan(struct sampler *sampler) {
   return result;
 }
 
+/* The caller frees the list, not the texts. NULL: no memory. */
+static const char **worker_command(const struct measure_options *options, const char *self) {
+  size_t more = 0, count = 0;
+  while (options->worker_arguments && options->worker_arguments[more]) more++;
+  const char **command = malloc((more + 3) * sizeof *command);
+  if (!command) return NULL;
+  command[count++] = self;
+  command[count++] = "__worker";
+  for (size_t i = 0; i < more; i++) command[count++] = options->worker_arguments[i];
+  command[count] = NULL;
+  return command;
+}
+
 static int start_worker(struct sampler *sampler, const struct plan_group *group, os_process *worker) {
   if (group->demand.process == PLAN_SAME) return os_process_fork(forked_worker, sampler, worker);
   int result = publish_plan(sampler);
@@ -250,9 +263,11 @@ static int start_worker(struct sampler *sampler, const struct plan_group *group,
   char self[WORKER_PATH_MAX];
   result = os_self_path(self, sizeof self);
   if (result < 0) return result;
-  const char *const arguments[] = {self, "__worker", NULL};
   const os_file keep[] = {sampler->plan_file, sampler->order_file};
-  return os_process_spawn(arguments, keep, 2, worker);
+  const char **arguments = worker_command(sampler->options, self);
+  result = arguments ? os_process_spawn(arguments, keep, 2, worker) : -ENOMEM;
+  free(arguments);
+  return result;
 }
 
 /* Waits, passing on interrupts and caps. *killed: it did not stop when told to. */
@@ -366,6 +381,7 @@ static void read_back(struct sampler *sampler, struct layout_file *file, struct 
   if (os_memory_get(with.room, 0, &with.data) < 0) return;
   if (os_open(file->path, OS_READ, &with.file) == 0) {
     os_cache_evict(with.file, 0, file->size);
+    out->resident_after_ppm = layout_resident_ppm(file); /* proof that what is read now is not what the writer left behind */
     compare_requests(sampler, file, &with, out);
     os_close(with.file);
   } else {

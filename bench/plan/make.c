@@ -37,6 +37,7 @@ struct making {
   unsigned wish_count;
   struct wish *wishes;
   struct wish *baseline; /* --baseline, or NULL */
+  struct wish *also;     /* one for each of request->also */
 };
 
 /* A group to be filled: from the suite, or NULL texts. */
@@ -133,7 +134,7 @@ static int add_style(struct making *making, const struct suite_style *style, str
   return code;
 }
 
-static int add_cells(struct making *making, const struct draft *draft, struct plan_group *group) {
+static int add_named(struct making *making, const struct draft *draft, struct plan_group *group) {
   int code = 0;
   if (making->wish_count) return add_wishes(making, group);
   for (unsigned i = 0; i < draft->style_count && code == 0; i++) code = add_style(making, &draft->styles[i], group);
@@ -142,13 +143,36 @@ static int add_cells(struct making *making, const struct draft *draft, struct pl
   return draft->style_count ? 0 : add_every(making, group);
 }
 
-/* ---- the baseline: the cell that comes first ---- */
-
 static int find_cell(const struct plan_group *group, const struct spec *spec) {
   for (unsigned i = 0; i < group->cell_count; i++)
     if (spec_matches(spec, &group->cells[i])) return (int)i;
   return -1;
 }
+
+static const char *also_option(const struct plan_request *request, unsigned index) {
+  return index < request->also_must ? "--exec" : "--plugin";
+}
+
+/* Contenders from outside that are not there by name. */
+static int add_also(struct making *making, struct plan_group *group) {
+  struct spec_scope scope = making->scope;
+  for (unsigned i = 0; i < making->request->also.count; i++) {
+    scope.option = also_option(making->request, i);
+    struct wish *wish = &making->also[i];
+    int count = find_cell(group, &wish->spec) >= 0 ? 1 : spec_expand(&wish->spec, &scope, group, &wish->why);
+    if (count < 0) *making->error = wish->why;
+    if (count < 0) return count;
+    wish->cells += (unsigned)count;
+  }
+  return 0;
+}
+
+static int add_cells(struct making *making, const struct draft *draft, struct plan_group *group) {
+  int code = add_named(making, draft, group);
+  return code == 0 ? add_also(making, group) : code;
+}
+
+/* ---- the baseline: the cell that comes first ---- */
 
 /* Leads the group with the cell that the spec names, adding it where it is missing. 1, 0 when it does not fit, or an error.
  */
@@ -595,6 +619,24 @@ static int parse_wishes(struct making *making) {
     if (code < 0) return code;
     making->wish_count++;
   }
+  return 0;
+}
+
+static int parse_also(struct making *making) {
+  const struct plan_request *request = making->request;
+  struct spec_scope scope = making->scope;
+  making->also = calloc(request->also.count + 1u, sizeof *making->also);
+  if (!making->also) return -ENOMEM;
+  int code = 0;
+  for (unsigned i = 0; i < request->also.count && code == 0; i++) {
+    scope.option = also_option(request, i);
+    code = spec_parse(request->also.values[i], &scope, &making->also[i].spec, making->error);
+  }
+  return code;
+}
+
+static int parse_baseline(struct making *making) {
+  const struct plan_request *request = making->request;
   if (!request->baseline) return 0;
   struct spec_scope scope = making->scope;
   scope.option = "--baseline";
@@ -609,6 +651,11 @@ static int check_made(struct making *making) {
       *making->error = making->wishes[i].why;
       return -EINVAL;
     }
+  for (unsigned i = 0; i < making->request->also_must; i++)
+    if (!making->also[i].cells && making->also[i].why.text[0]) {
+      *making->error = making->also[i].why;
+      return -EINVAL;
+    }
   if (!making->plan->group_count)
     return plan_fail(making->error, "--method", "", NULL, "no method can do what is asked; see 'weir list methods'");
   if (!making->baseline || making->baseline->cells) return 0;
@@ -618,6 +665,8 @@ static int check_made(struct making *making) {
 
 static int make_groups(struct making *making, const char *suite) {
   int code = parse_wishes(making);
+  if (code == 0) code = parse_also(making);
+  if (code == 0) code = parse_baseline(making);
   if (code == 0) code = suite ? groups_from_suite(making, suite) : groups_from_words(making);
   return code == 0 ? check_made(making) : code;
 }
@@ -634,6 +683,7 @@ int plan_make(const struct plan_request *request, const struct weir_method *cons
                                      out->places, "--method"};
   if (code == 0) code = make_groups(&making, suite);
   free(making.wishes);
+  free(making.also);
   if (code < 0) plan_release(out);
   return code;
 }

@@ -52,6 +52,9 @@ int spec_expand(const struct spec *spec, const struct spec_scope *scope, struct 
 /* Does the cell belong to what the spec names? Parameters that the spec does not say do not matter. */
 bool spec_matches(const struct spec *spec, const struct plan_cell *cell);
 
+/* Are all values that the parameter proposes itself values that it may have? 0, or -EINVAL. */
+int spec_check_param(const struct weir_param *param, struct plan_error *error);
+
 /* ---- suite.c ---- */
 
 /*

@@ -123,6 +123,8 @@ struct plan_request {
   struct plan_words task, direction, access, durability, target, cache, consumer, process;
   struct plan_sizes size, request;
   struct plan_strings methods;   /* 'fd/pread[block=64KiB|1MiB]', with * and ? in the name; empty: all that fit */
+  struct plan_strings also;      /* contenders from outside: join every group that they fit, whatever `methods` says */
+  unsigned also_must;            /* the first so many of them have to fit some group, or no plan is made */
   struct plan_words threads;     /* numbers */
   struct plan_strings places;    /* empty: "." */
   double coverage;               /* 0: not said */
@@ -148,6 +150,11 @@ struct plan_error { char option[32], value[96], text[192], hint[96]; };
 int plan_make(const struct plan_request *request, const struct weir_method *const *methods, struct plan *out,
               struct plan_error *error);
 void plan_release(struct plan *plan);
+/*
+ * Can a plan hold this method? Looks at its name, what it serves, and its parameters with their presets and sweeps: all that
+ * is taken for granted of what is built in. 0, or -EINVAL with error->text.
+ */
+int plan_check_method(const struct weir_method *method, struct plan_error *error);
 /* Adds a copy of cell `of` as A/A twin at the end of the group. */
 int plan_add_twin(struct plan_group *group, unsigned of);
 /* Sets the size of a group's demand and brings its title up to date. */

@@ -371,6 +371,14 @@ static bool method_fits(const struct weir_method *method, const struct spec *spe
   return check_method(spec, method, scope, error) == 0;
 }
 
+int spec_check_param(const struct weir_param *param, struct plan_error *error) {
+  static const struct spec plain = {.sweep = false};
+  static const struct spec swept = {.sweep = true};
+  struct axis axis;
+  int code = axis_fill(&axis, param, &plain, "", error);
+  return code < 0 ? code : axis_fill(&axis, param, &swept, "", error);
+}
+
 /* ---- the cartesian product ---- */
 
 /* One axis for each parameter, then threads, then places. */

@@ -16,7 +16,8 @@
  * Threads: the core may run several instances of one method at once, each on its own state and its own partition. A
  * method keeps no global data.
  *
- * The structs below grow only at their end; `abi` and `struct_size` tell how much of them is there.
+ * The structs below grow only at their end; `abi` and `struct_size` tell how much of them is there. struct weir_param and
+ * struct weir_reason, which have no such fields, stay as they are for one value of WEIR_METHOD_ABI.
  */
 #ifndef WEIR_METHOD_H
 #define WEIR_METHOD_H
@@ -244,6 +245,7 @@ struct weir_job {
   /* direction mixed: the coin of weir_order_writes */
   uint64_t write_share;     /* of 2^32 */
   uint64_t write_key;
+  const void *data;         /* weir_method.data */
 };
 
 /*
@@ -309,6 +311,7 @@ struct weir_method {
   int (*sync)(void *state, const struct weir_job *job); /* called when durability is `end`; NULL where never needed */
   int (*close)(void *state, const struct weir_job *job);
   void (*teardown)(void *state, const struct weir_job *job);
+  const void *data; /* the method's own; it comes back as job->data, so that several entries can share their functions */
 };
 
 static inline bool weir_is_first(const struct weir_job *job) { return job->instance == 0; }
