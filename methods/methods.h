@@ -23,7 +23,30 @@ extern const struct weir_method *const methods_list[];
   (WEIR_BIT(WEIR_DURABILITY_NONE) | WEIR_BIT(WEIR_DURABILITY_END) | WEIR_BIT(WEIR_DURABILITY_EACH))
 #define METHODS_WRITES .directions = WEIR_BIT(WEIR_WRITE), .durabilities = METHODS_ALL_DURABILITIES
 
+/* Reads deliver, writes supply; what is neither has no whole to be. */
+#define METHODS_MIXES \
+  .directions = WEIR_BIT(WEIR_MIXED), .tasks = WEIR_BIT(WEIR_TASK_BLOCKS), .durabilities = METHODS_ALL_DURABILITIES
+
 #define METHODS_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* What the system is told about a file that is read through the page cache; its values in the order of enum os_advice. */
+#define METHODS_PARAM_HINT                                                                                               \
+  {                                                                                                                      \
+    .name = "hint", .kind = WEIR_PARAM_CHOICE, .preset = "none", .choices = "none|sequential|random", .tasks = WEIR_ANY, \
+    .accesses = WEIR_ANY, .durabilities = WEIR_ANY,                                                                      \
+    .help = "what the system is told (posix_fadvise) when the file is opened"                                            \
+  }
+
+/* How a file that has no length yet gets it; its values in the order of enum target_extend. */
+#define METHODS_EXTEND_AT "grow|ftruncate|fallocate|zero-range"
+#define METHODS_EXTEND_IN_ORDER METHODS_EXTEND_AT "|append"
+#define METHODS_PARAM_EXTEND(ways)                                                                                \
+  {                                                                                                               \
+    .name = "extend", .kind = WEIR_PARAM_CHOICE, .preset = "grow", .choices = (ways), .tasks = WEIR_ANY,          \
+    .accesses = WEIR_ANY, .durabilities = WEIR_ANY,                                                               \
+    .help = "how a new or truncated file gets its length: by each write, or ahead by one call; append: O_APPEND", \
+    .targets = WEIR_BIT(WEIR_TARGET_NEW) | WEIR_BIT(WEIR_TARGET_TRUNCATE)                                         \
+  }
 
 /* How durable writes are made, `flush` in fd and direct; its values in this order. */
 enum methods_flush { METHODS_FLUSH_DATASYNC, METHODS_FLUSH_DSYNC };

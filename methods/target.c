@@ -42,6 +42,7 @@ int target_unavailable(struct weir_reason *reason, int error, const char *what, 
 
 static unsigned direction_flags(const struct weir_job *job) {
   if (job->direction == WEIR_READ) return OS_READ;
+  if (job->direction == WEIR_MIXED) return OS_READ | OS_WRITE;
   if (!weir_is_first(job)) return OS_WRITE;
   if (job->target == WEIR_TARGET_NEW) return OS_WRITE | OS_CREATE | OS_EXCLUSIVE;
   if (job->target == WEIR_TARGET_TRUNCATE) return OS_WRITE | OS_TRUNCATE;
@@ -64,6 +65,59 @@ int target_open(const struct weir_job *job, unsigned flags, os_file *out) {
   return error;
 }
 
+/* Does the file start out empty, so that this writer gives it its length? */
+static bool starts_empty(const struct weir_job *job) {
+  return job->direction == WEIR_WRITE && (job->target == WEIR_TARGET_NEW || job->target == WEIR_TARGET_TRUNCATE);
+}
+
+static int give_length(os_file file, uint64_t size, enum target_extend extend) {
+  switch (extend) {
+    case TARGET_RESIZE:
+      return os_resize(file, size);
+    case TARGET_ALLOCATE:
+      return os_allocate(file, size);
+    case TARGET_ZERO:
+      return os_allocate_zeroed(file, size);
+    case TARGET_GROW:
+    case TARGET_APPEND:
+      break;
+  }
+  return 0;
+}
+
+int target_open_extending(const struct weir_job *job, unsigned flags, enum target_extend extend, os_file *out) {
+  if (!starts_empty(job)) return target_open(job, flags, out);
+  int error = target_open(job, flags | (extend == TARGET_APPEND ? OS_APPEND : 0), out);
+  if (error || !weir_is_first(job) || job->file_size == 0) return error;
+  error = give_length(*out, job->file_size, extend);
+  if (!error) return 0;
+  error = target_failed(job, "allocating", 0, job->file_size, error);
+  (void)os_close(*out);
+  return error;
+}
+
+int target_probe_extend(const struct weir_job *job, enum target_extend extend, struct weir_reason *reason) {
+  if (!starts_empty(job)) return 0;
+  if (extend == TARGET_APPEND && (job->instances > 1 || job->access != WEIR_SEQUENTIAL)) {
+    (void)snprintf(reason->text, sizeof reason->text, "writes that append keep the order in which they are made");
+    (void)snprintf(reason->remedy, sizeof reason->remedy, "use one thread and sequential access, or another extend");
+    return -EINVAL;
+  }
+  os_file file;
+  if (extend == TARGET_GROW || extend == TARGET_APPEND || target_open_scratch(job, 0, &file) != 0) return 0;
+  int error = give_length(file, os_page_size(), extend);
+  (void)os_close(file);
+  return error
+             ? target_unavailable(reason, error, "giving a file its length ahead", "use extend=grow, or another file system")
+             : 0;
+}
+
+int target_advise(const struct weir_job *job, os_file file, enum os_advice advice) {
+  if (advice == OS_ADVICE_NORMAL || job->part_length == 0) return 0;
+  int error = os_advise(file, job->part_offset, job->part_length, advice);
+  return error ? target_refused(job, "telling the system how the file will be read", error) : 0;
+}
+
 int target_close(const struct weir_job *job, os_file file) {
   int error = os_close(file);
   return error ? target_refused(job, "closing", error) : 0;
@@ -84,10 +138,14 @@ int target_check_size(const struct weir_job *job, os_file file) {
   return 0;
 }
 
+int target_open_scratch(const struct weir_job *job, unsigned flags, os_file *out) {
+  return os_open(job->directory, OS_READ | OS_WRITE | OS_UNNAMED | flags, out);
+}
+
 int target_open_trial(const struct weir_job *job, unsigned flags, os_file *out, bool *scratch) {
   *scratch = false;
   int error = os_open(job->path, OS_READ | flags, out);
   if (error != -ENOENT || job->direction == WEIR_READ) return error;
   *scratch = true;
-  return os_open(job->directory, OS_READ | OS_WRITE | OS_UNNAMED | flags, out);
+  return target_open_scratch(job, flags, out);
 }

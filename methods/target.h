@@ -14,6 +14,20 @@
  * truncates as the target says; a file that was created for durability `each` has a durable name when this returns.
  */
 int target_open(const struct weir_job *job, unsigned flags, os_file *out);
+/* How a writer's new or truncated file gets its length. */
+enum target_extend {
+  TARGET_GROW,     /* by each write that goes past the end */
+  TARGET_RESIZE,   /* ahead: no storage yet */
+  TARGET_ALLOCATE, /* ahead: storage that was not written yet */
+  TARGET_ZERO,     /* ahead: storage that reads as zeros */
+  TARGET_APPEND,   /* every write goes to the end: one instance, in order */
+};
+/* target_open, and the first instance of a writer prepares a new or truncated file in the chosen way. */
+int target_open_extending(const struct weir_job *job, unsigned flags, enum target_extend extend, os_file *out);
+/* Can this be done here? For probes of writers. */
+int target_probe_extend(const struct weir_job *job, enum target_extend extend, struct weir_reason *reason);
+/* Tells the system how the partition will be read. */
+int target_advise(const struct weir_job *job, os_file file, enum os_advice advice);
 int target_close(const struct weir_job *job, os_file file);
 
 /* The sync phase: what was written through `file` is durable, and the name of a new file too. */
@@ -38,6 +52,9 @@ int target_unavailable(struct weir_reason *reason, int error, const char *what, 
  * directory, readable and writable. *scratch tells which. The plain error, no words.
  */
 int target_open_trial(const struct weir_job *job, unsigned flags, os_file *out, bool *scratch);
+
+/* A nameless new file in the job's directory, readable and writable; -EOPNOTSUPP where the system has none. */
+int target_open_scratch(const struct weir_job *job, unsigned flags, os_file *out);
 
 /* Where this instance's partition ends in the file. */
 static inline uint64_t target_part_end(const struct weir_job *job) { return job->part_offset + job->part_length; }

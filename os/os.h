@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* ---- files --------------------------------------------------------------------------------------------------------- */
 
@@ -30,6 +31,7 @@ enum os_open_flag {
   OS_DATA_SYNC = 1 << 6,  /* every write is durable when it returns */
   OS_NO_WAIT = 1 << 7,    /* opening a FIFO or device does not block */
   OS_UNNAMED = 1 << 8,    /* a new file without a name in directory `path`; -EOPNOTSUPP where unknown */
+  OS_APPEND = 1 << 9,     /* every write goes to the end, wherever the file stands */
 };
 
 /* Opens `path` literally. Never inherited by other programs, never descriptor 0-2. New files have mode 0600. */
@@ -47,14 +49,40 @@ int64_t os_pread_full(os_file file, void *data, size_t length, uint64_t offset);
 int64_t os_pwrite_full(os_file file, const void *data, size_t length, uint64_t offset);
 int os_seek(os_file file, uint64_t offset);
 
+/* The same transfers by the system call itself, without the C library's wrapper. */
+int64_t os_raw_read(os_file file, void *data, size_t length);
+int64_t os_raw_write(os_file file, const void *data, size_t length);
+int64_t os_raw_pread(os_file file, void *data, size_t length, uint64_t offset);
+int64_t os_raw_pwrite(os_file file, const void *data, size_t length, uint64_t offset);
+
+/* One transfer from or to several pieces of memory. 1 GiB all in all at most; may be short, in the middle of a piece too. */
+struct os_piece { void *data; size_t length; };
+enum os_transfer_flag {
+  OS_TRANSFER_POLLED = 1 << 0,   /* ask the device again and again instead of waiting for its interrupt */
+  OS_TRANSFER_UNCACHED = 1 << 1, /* through the page cache, but leave nothing in it */
+};
+int64_t os_readv(os_file file, const struct os_piece *pieces, unsigned count);
+int64_t os_writev(os_file file, const struct os_piece *pieces, unsigned count);
+/* `flags` of enum os_transfer_flag: -EOPNOTSUPP where the system or the file system does not know one. */
+int64_t os_preadv(os_file file, const struct os_piece *pieces, unsigned count, uint64_t offset, unsigned flags);
+int64_t os_pwritev(os_file file, const struct os_piece *pieces, unsigned count, uint64_t offset, unsigned flags);
+
 /* Flushes data (and, with `metadata`, all attributes) to stable storage. A failure is final: do not repeat. */
 int os_sync(os_file file, bool metadata);
 int os_sync_directory(const char *path);
 int os_resize(os_file file, uint64_t size);
 /* Allocates blocks for [0, size) and sets the size; -EOPNOTSUPP where the file system cannot. Never writes data. */
 int os_allocate(os_file file, uint64_t size);
+/* The same, and what was in [0, size) before reads as zeros. */
+int os_allocate_zeroed(os_file file, uint64_t size);
 
-enum os_advice { OS_ADVICE_NORMAL, OS_ADVICE_SEQUENTIAL, OS_ADVICE_RANDOM };
+enum os_advice {
+  OS_ADVICE_NORMAL,
+  OS_ADVICE_SEQUENTIAL,
+  OS_ADVICE_RANDOM,
+  OS_ADVICE_WILL_NEED, /* read it ahead now */
+  OS_ADVICE_HUGE,      /* maps only: in huge pages, where the file system can */
+};
 /* A hint. The caller may ignore a failure. length 0 = to the end. */
 int os_advise(os_file file, uint64_t offset, uint64_t length, enum os_advice advice);
 
@@ -86,6 +114,12 @@ int os_sync_file_path(const char *path);                /* open, sync, close */
 int os_list_directory(const char *path, int (*each)(void *context, const char *name), void *context);
 /* Exclusive advisory lock that goes with the open file. -EWOULDBLOCK if another holds it. */
 int os_lock(os_file file);
+
+/* ---- C streams ----------------------------------------------------------------------------------------------------- */
+
+/* fread and fwrite of single bytes that take no lock: the stream is the calling thread's alone. */
+size_t os_stream_read(void *data, size_t length, FILE *stream);
+size_t os_stream_write(const void *data, size_t length, FILE *stream);
 
 /* ---- maps ---------------------------------------------------------------------------------------------------------- */
 

@@ -33,6 +33,14 @@ static int call_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid,
 static int call_statx_fd(int fd, unsigned mask, struct call_statx *out) {
   return (int)syscall(SYS_statx, fd, "", AT_EMPTY_PATH, mask, out);
 }
+static ssize_t call_raw_read(int fd, void *data, size_t length) { return syscall(SYS_read, fd, data, length); }
+static ssize_t call_raw_write(int fd, const void *data, size_t length) { return syscall(SYS_write, fd, data, length); }
+static ssize_t call_raw_pread(int fd, void *data, size_t length, off_t offset) {
+  return syscall(SYS_pread64, fd, data, length, offset);
+}
+static ssize_t call_raw_pwrite(int fd, const void *data, size_t length, off_t offset) {
+  return syscall(SYS_pwrite64, fd, data, length, offset);
+}
 static int call_cachestat(int fd, struct call_range *range, struct call_cache *out) {
   return (int)syscall(SYS_cachestat, fd, range, out, 0U);
 }

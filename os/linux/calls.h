@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 #include <sys/vfs.h>
 
 #include "os/os.h"
@@ -56,6 +57,14 @@ _Static_assert(sizeof(struct call_statx) == 256, "the kernel writes 256 bytes");
   X(write, write, ssize_t, (int fd, const void *data, size_t length))                                             \
   X(pread, pread, ssize_t, (int fd, void *data, size_t length, off_t offset))                                     \
   X(pwrite, pwrite, ssize_t, (int fd, const void *data, size_t length, off_t offset))                             \
+  X(raw_read, call_raw_read, ssize_t, (int fd, void *data, size_t length))                                        \
+  X(raw_write, call_raw_write, ssize_t, (int fd, const void *data, size_t length))                                \
+  X(raw_pread, call_raw_pread, ssize_t, (int fd, void *data, size_t length, off_t offset))                        \
+  X(raw_pwrite, call_raw_pwrite, ssize_t, (int fd, const void *data, size_t length, off_t offset))                \
+  X(readv, readv, ssize_t, (int fd, const struct iovec *parts, int count))                                        \
+  X(writev, writev, ssize_t, (int fd, const struct iovec *parts, int count))                                      \
+  X(preadv2, preadv2, ssize_t, (int fd, const struct iovec *parts, int count, off_t offset, int flags))           \
+  X(pwritev2, pwritev2, ssize_t, (int fd, const struct iovec *parts, int count, off_t offset, int flags))         \
   X(lseek, lseek, off_t, (int fd, off_t offset, int whence))                                                      \
   X(fsync, fsync, int, (int fd))                                                                                  \
   X(fdatasync, fdatasync, int, (int fd))                                                                          \

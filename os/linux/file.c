@@ -1,6 +1,6 @@
 /*
- * file.c - opening, transferring, syncing and asking about single files. Directories are in directory.c, extents in
- * extents.c, the page cache in cache.c.
+ * file.c - opening, syncing and asking about single files. Their bytes are moved in transfer.c; directories are in
+ * directory.c, extents in extents.c, the page cache in cache.c.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -11,16 +11,6 @@
 #include <unistd.h>
 
 #include "os/linux/calls.h"
-
-/* Linux stops at 0x7ffff000, others fail above 2 GiB; a power of two keeps the rest of a long transfer aligned. */
-#define TRANSFER_MAX ((size_t)1 << 30)
-
-/*
- * A descriptor that another process made non-blocking is waited for. poll calls regular files always ready: a file system
- * that keeps saying EAGAIN is given a second (a thousand tries, 1 ms apart after the first ten) and then believed.
- */
-#define AGAIN_TRIES 1000u
-#define AGAIN_TRIES_AT_ONCE 10u
 
 static const int open_flags[] = {
     [0] = 0,
@@ -33,11 +23,12 @@ static const int open_flags[] = {
 static int translate_flags(unsigned flags, int *out) {
   if (!(flags & (OS_READ | OS_WRITE))) return -EINVAL;
   if ((flags & (OS_TRUNCATE | OS_UNNAMED)) && !(flags & OS_WRITE)) return -EINVAL;
+  if ((flags & OS_APPEND) && !(flags & OS_WRITE)) return -EINVAL;
   if ((flags & OS_EXCLUSIVE) && !(flags & OS_CREATE)) return -EINVAL;
   if ((flags & OS_UNNAMED) && (flags & (OS_CREATE | OS_TRUNCATE))) return -EINVAL;
   *out = open_flags[flags & (OS_READ | OS_WRITE)] | (flags & OS_CREATE ? O_CREAT : 0) | (flags & OS_EXCLUSIVE ? O_EXCL : 0) |
          (flags & OS_TRUNCATE ? O_TRUNC : 0) | (flags & OS_DIRECT ? O_DIRECT : 0) | (flags & OS_DATA_SYNC ? O_DSYNC : 0) |
-         (flags & OS_NO_WAIT ? O_NONBLOCK : 0) | (flags & OS_UNNAMED ? O_TMPFILE : 0);
+         (flags & OS_NO_WAIT ? O_NONBLOCK : 0) | (flags & OS_UNNAMED ? O_TMPFILE : 0) | (flags & OS_APPEND ? O_APPEND : 0);
   return 0;
 }
 
@@ -71,79 +62,6 @@ int os_open(const char *path, unsigned flags, os_file *out) {
 /* EINTR is not repeated: Linux has closed the descriptor by then, and its number may be another thread's already. */
 int os_close(os_file file) { return file == os_no_file ? 0 : call_result(sys(close)((int)file)); }
 
-static bool try_again(int fd, short events, unsigned *tries) {
-  if (errno == EINTR) return true;
-  if (errno != EAGAIN || ++*tries > AGAIN_TRIES) return false;
-  struct pollfd wanted = {.fd = fd, .events = events};
-  (void)sys(ppoll)(&wanted, 1, NULL, NULL);
-  if (*tries > AGAIN_TRIES_AT_ONCE) os_sleep_ns(1000000);
-  errno = EAGAIN;
-  return true;
-}
-
-static size_t capped(size_t length) { return length < TRANSFER_MAX ? length : TRANSFER_MAX; }
-
-int64_t os_read(os_file file, void *data, size_t length) {
-  unsigned tries = 0;
-  ssize_t count;
-  do count = sys(read)((int)file, data, capped(length));
-  while (count < 0 && try_again((int)file, POLLIN, &tries));
-  return count < 0 ? -errno : count;
-}
-
-int64_t os_write(os_file file, const void *data, size_t length) {
-  unsigned tries = 0;
-  ssize_t count;
-  do count = sys(write)((int)file, data, capped(length));
-  while (count < 0 && try_again((int)file, POLLOUT, &tries));
-  return count < 0 ? -errno : count;
-}
-
-int64_t os_pread(os_file file, void *data, size_t length, uint64_t offset) {
-  if (offset > INT64_MAX) return -EOVERFLOW;
-  unsigned tries = 0;
-  ssize_t count;
-  do count = sys(pread)((int)file, data, capped(length), (off_t)offset);
-  while (count < 0 && try_again((int)file, POLLIN, &tries));
-  return count < 0 ? -errno : count;
-}
-
-int64_t os_pwrite(os_file file, const void *data, size_t length, uint64_t offset) {
-  if (offset > INT64_MAX) return -EOVERFLOW;
-  unsigned tries = 0;
-  ssize_t count;
-  do count = sys(pwrite)((int)file, data, capped(length), (off_t)offset);
-  while (count < 0 && try_again((int)file, POLLOUT, &tries));
-  return count < 0 ? -errno : count;
-}
-
-int64_t os_pread_full(os_file file, void *data, size_t length, uint64_t offset) {
-  size_t done = 0;
-  while (done < length) {
-    int64_t count = os_pread(file, (char *)data + done, length - done, offset + done);
-    if (count < 0 && done == 0) return count;
-    if (count <= 0) break;
-    done += (size_t)count;
-  }
-  return (int64_t)done;
-}
-
-int64_t os_pwrite_full(os_file file, const void *data, size_t length, uint64_t offset) {
-  size_t done = 0;
-  while (done < length) {
-    int64_t count = os_pwrite(file, (const char *)data + done, length - done, offset + done);
-    if (count == 0) count = -EIO; /* nothing written and no reason given: asking again could go on for ever */
-    if (count < 0) return done ? (int64_t)done : count;
-    done += (size_t)count;
-  }
-  return (int64_t)done;
-}
-
-int os_seek(os_file file, uint64_t offset) {
-  if (offset > INT64_MAX) return -EOVERFLOW;
-  return sys(lseek)((int)file, (off_t)offset, SEEK_SET) < 0 ? -errno : 0;
-}
-
 int os_sync(os_file file, bool metadata) {
   int result;
   do result = metadata ? sys(fsync)((int)file) : sys(fdatasync)((int)file);
@@ -171,22 +89,27 @@ int os_resize(os_file file, uint64_t size) {
 }
 
 /* fallocate itself: glibc's posix_fallocate writes a byte into every block where the file system cannot do it. */
-int os_allocate(os_file file, uint64_t size) {
+static int allocate(os_file file, uint64_t size, int mode) {
   if (size > INT64_MAX) return -EFBIG;
   if (size == 0) return 0; /* the kernel calls length 0 invalid */
   int result;
-  do result = sys(fallocate)((int)file, 0, 0, (off_t)size);
+  do result = sys(fallocate)((int)file, mode, 0, (off_t)size);
   while (result < 0 && errno == EINTR);
   int error = call_result(result);
   return error == -EINVAL || error == -ENOSYS ? -EOPNOTSUPP : error;
 }
+
+int os_allocate(os_file file, uint64_t size) { return allocate(file, size, 0); }
+int os_allocate_zeroed(os_file file, uint64_t size) { return allocate(file, size, FALLOC_FL_ZERO_RANGE); }
 
 int os_advise(os_file file, uint64_t offset, uint64_t length, enum os_advice advice) {
   static const int words[] = {
       [OS_ADVICE_NORMAL] = POSIX_FADV_NORMAL,
       [OS_ADVICE_SEQUENTIAL] = POSIX_FADV_SEQUENTIAL,
       [OS_ADVICE_RANDOM] = POSIX_FADV_RANDOM,
+      [OS_ADVICE_WILL_NEED] = POSIX_FADV_WILLNEED,
   };
+  if ((unsigned)advice >= sizeof words / sizeof words[0]) return -EINVAL;
   if (offset > INT64_MAX || length > INT64_MAX) return -EOVERFLOW;
   return -sys(posix_fadvise)((int)file, (off_t)offset, (off_t)length, words[advice]);
 }

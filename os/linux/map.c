@@ -47,9 +47,8 @@ int os_map_sync(void *address, size_t length) {
 
 int os_map_advise(void *address, size_t length, enum os_advice advice) {
   static const int words[] = {
-      [OS_ADVICE_NORMAL] = MADV_NORMAL,
-      [OS_ADVICE_SEQUENTIAL] = MADV_SEQUENTIAL,
-      [OS_ADVICE_RANDOM] = MADV_RANDOM,
+      [OS_ADVICE_NORMAL] = MADV_NORMAL,      [OS_ADVICE_SEQUENTIAL] = MADV_SEQUENTIAL, [OS_ADVICE_RANDOM] = MADV_RANDOM,
+      [OS_ADVICE_WILL_NEED] = MADV_WILLNEED, [OS_ADVICE_HUGE] = MADV_HUGEPAGE,
   };
   if (length == 0) return 0;
   size_t slack = page_slack((uintptr_t)address);

@@ -7,6 +7,7 @@
  *
  * test_faults [METHOD]: all methods of the list, or one.
  */
+#define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/uio.h>
 #include <unistd.h>
 #ifdef TEST_HAS_LIBURING
 #include <liburing.h>
@@ -84,6 +86,35 @@ static ssize_t bad_write(int fd, const void *data, size_t length) {
   return refuse(position(fd)) ? -1 : write(fd, data, cut(length));
 }
 
+/* Keeps the first pieces, as many bytes as the cut leaves. */
+static int cut_parts(const struct iovec *parts, int count, struct iovec *out) {
+  size_t length = 0;
+  for (int i = 0; i < count; i++) length += parts[i].iov_len;
+  length = cut(length);
+  int kept = 0;
+  for (; kept < count && length > 0; length -= out[kept++].iov_len) {
+    out[kept] = parts[kept];
+    if (out[kept].iov_len > length) out[kept].iov_len = length;
+  }
+  return kept;
+}
+static ssize_t bad_readv(int fd, const struct iovec *parts, int count) {
+  struct iovec kept[64];
+  return refuse(position(fd)) ? -1 : readv(fd, kept, cut_parts(parts, count, kept));
+}
+static ssize_t bad_writev(int fd, const struct iovec *parts, int count) {
+  struct iovec kept[64];
+  return refuse(position(fd)) ? -1 : writev(fd, kept, cut_parts(parts, count, kept));
+}
+static ssize_t bad_preadv2(int fd, const struct iovec *parts, int count, off_t offset, int flags) {
+  struct iovec kept[64];
+  return refuse((uint64_t)offset) ? -1 : preadv2(fd, kept, cut_parts(parts, count, kept), offset, flags);
+}
+static ssize_t bad_pwritev2(int fd, const struct iovec *parts, int count, off_t offset, int flags) {
+  struct iovec kept[64];
+  return refuse((uint64_t)offset) ? -1 : pwritev2(fd, kept, cut_parts(parts, count, kept), offset, flags);
+}
+
 #ifdef TEST_HAS_LIBURING
 /* Cuts what is about to be submitted; the request at the bad offset gets a descriptor that is none. */
 static int bad_enter(struct io_uring *ring, unsigned wait) {
@@ -112,10 +143,16 @@ static int dead_enter(struct io_uring *ring, unsigned wait) {
 static void replace(const char *name, os_function *by) { assert_non_null(os_override(name, by)); }
 
 static void replace_transfers(bool on) {
-  replace("pread", on ? (os_function *)bad_pread : NULL);
-  replace("pwrite", on ? (os_function *)bad_pwrite : NULL);
-  replace("read", on ? (os_function *)bad_read : NULL);
-  replace("write", on ? (os_function *)bad_write : NULL);
+  static const struct {
+    const char *name;
+    os_function *bad;
+  } table[] = {{"pread", (os_function *)bad_pread},     {"pwrite", (os_function *)bad_pwrite},
+               {"read", (os_function *)bad_read},       {"write", (os_function *)bad_write},
+               {"raw_pread", (os_function *)bad_pread}, {"raw_pwrite", (os_function *)bad_pwrite},
+               {"raw_read", (os_function *)bad_read},   {"raw_write", (os_function *)bad_write},
+               {"readv", (os_function *)bad_readv},     {"writev", (os_function *)bad_writev},
+               {"preadv2", (os_function *)bad_preadv2}, {"pwritev2", (os_function *)bad_pwritev2}};
+  for (size_t i = 0; i < METHODS_COUNT(table); i++) replace(table[i].name, on ? table[i].bad : NULL);
 #ifdef TEST_HAS_LIBURING
   replace("io_uring_enter", on ? (os_function *)bad_enter : NULL);
 #endif
@@ -135,7 +172,8 @@ static bool is(const struct trial *trial, const char *family) {
 
 /* The methods that are built in promise their words: what, how much, where. Others owe a reason. */
 static bool keeps_to_words(const struct trial *trial) {
-  static const char *const families[] = {"fd/", "stdio/", "map/", "direct/", "ring/"};
+  static const char *const families[] = {"fd/",        "sys/",  "stdio/", "map/",   "direct/",
+                                         "dontcache/", "ring/", "aio/",   "stream/"};
   for (size_t i = 0; i < METHODS_COUNT(families); i++)
     if (is(trial, families[i])) return true;
   return false;
@@ -182,6 +220,7 @@ static void visit_all(enum weir_direction direction, visit *each) {
 static void visit_both(visit *each) {
   visit_all(WEIR_READ, each);
   visit_all(WEIR_WRITE, each);
+  visit_all(WEIR_MIXED, each);
 }
 
 static struct trial usual_named(const char *name, enum weir_direction direction) {
@@ -200,7 +239,13 @@ static void check_right(const struct trial *trial) {
     return;
   }
   if (result.end != TRIAL_DONE || result.wrong || result.covered != SIZE || result.twice) fail_trial(trial, &result, "data");
-  if (trial->direction == WEIR_WRITE && !trial_file_is_right(SIZE)) fail_trial(trial, &result, "file");
+  if (trial->direction != WEIR_READ && !trial_file_is_right(SIZE)) fail_trial(trial, &result, "file");
+}
+
+/* Does the method do this task in this direction at all? */
+static bool serves(const struct trial *trial) {
+  if (trial->direction == WEIR_MIXED && trial->task == WEIR_TASK_WHOLE) return false;
+  return (trial->method->tasks & WEIR_BIT(trial->task)) && (trial->method->accesses & WEIR_BIT(trial->access));
 }
 
 static void go_short(struct trial *trial) {
@@ -208,6 +253,7 @@ static void go_short(struct trial *trial) {
   for (unsigned i = 0; i < 3 * 2 * 2; i++) {
     trial->task = i % 3 == 2 ? WEIR_TASK_WHOLE : WEIR_TASK_BLOCKS;
     trial->access = i % 3 == 1 ? WEIR_RANDOM : WEIR_SEQUENTIAL;
+    if (!serves(trial)) continue;
     trial->block = i / 3 % 2 ? 65536 : 4096;
     plan_fault(i / 6 == 1, direct ? 4096 : 1, 0); /* a direct transfer cannot go on in the middle of a granule */
     check_right(trial);
@@ -223,6 +269,7 @@ static void meet_error(struct trial *trial) {
   struct trial_result result;
   for (int whole = 0; whole < 2; whole++) {
     trial->task = whole ? WEIR_TASK_WHOLE : WEIR_TASK_BLOCKS;
+    if (!serves(trial)) continue;
     plan_fault(false, 0, 2 * BLOCK);
     if (!run(trial, &result) || !met_fault(trial, "error")) return;
     const int wanted = is(trial, "ring/") ? -EBADF : -EIO;
@@ -246,6 +293,7 @@ static void meet_end(struct trial *trial) {
   trial->as_it_is = true;
   for (unsigned i = 0; i < METHODS_COUNT(ends) * 2; i++) {
     trial->task = i % 2 ? WEIR_TASK_WHOLE : WEIR_TASK_BLOCKS;
+    if (!serves(trial)) continue;
     trial_lay_out(trial);
     assert_int_equal(truncate(trial_path(), (off_t)ends[i / 2]), 0);
     if (!run(trial, &result)) return;
@@ -271,6 +319,7 @@ static void meet_limit(struct trial *trial) {
   trial->as_it_is = true;
   for (int whole = 0; whole < 2; whole++) {
     trial->task = whole ? WEIR_TASK_WHOLE : WEIR_TASK_BLOCKS;
+    if (!serves(trial)) continue;
     trial_lay_out(trial);
     limit_file_size(50000);
     const bool available = run(trial, &result);
@@ -339,6 +388,7 @@ static void a_failed_flush_is_a_failure(void **unused) {
   replace("fsync", (os_function *)bad_flush);
   replace("msync", (os_function *)bad_msync);
   visit_all(WEIR_WRITE, meet_bad_flush);
+  visit_all(WEIR_MIXED, meet_bad_flush);
   replace("fdatasync", NULL);
   replace("fsync", NULL);
   replace("msync", NULL);
@@ -359,7 +409,10 @@ static void meet_bad_close(struct trial *trial) {
   if (!available || !met_fault(trial, "failed close")) return;
   if (result.end != TRIAL_CLOSE || result.error != -EIO || !result.reason.text[0]) fail_trial(trial, &result, "close");
 }
-static void a_failed_close_is_a_failure(void **unused) { visit_all(WEIR_WRITE, meet_bad_close); }
+static void a_failed_close_is_a_failure(void **unused) {
+  visit_all(WEIR_WRITE, meet_bad_close);
+  visit_all(WEIR_MIXED, meet_bad_close);
+}
 
 /* ---- what is refused ----------------------------------------------------------------------------------------------- */
 
@@ -490,8 +543,8 @@ static int finish(void **unused) {
 
 /* Also after a test that failed half-way. */
 static int put_back(void **unused) {
-  static const char *const names[] = {"pread", "pwrite",    "read",  "write", "open",
-                                      "close", "fdatasync", "fsync", "msync", "fallocate"};
+  static const char *const names[] = {"open", "close", "fdatasync", "fsync", "msync", "fallocate"};
+  replace_transfers(false);
   for (size_t i = 0; i < METHODS_COUNT(names); i++) (void)os_override(names[i], NULL);
 #ifdef TEST_HAS_LIBURING
   static const char *const rings[] = {"io_uring_setup", "io_uring_enter", "io_uring_register_buffers",

@@ -72,7 +72,7 @@ static void check_data(const struct trial *trial, const struct trial_result *res
   if (floor) return;
   if (trial->direction == WEIR_READ && result->sum != weir_touch(0, trial_content(), (size_t)trial->size))
     fail_trial(trial, result, "sum");
-  if (trial->direction == WEIR_WRITE && !trial_file_is_right(trial->size)) fail_trial(trial, result, "file");
+  if (trial->direction != WEIR_READ && !trial_file_is_right(trial->size)) fail_trial(trial, result, "file");
 }
 
 /* Runs one combination. False when it is not available here. */
@@ -153,6 +153,7 @@ static void check_forms(struct trial *trial, const struct grid *grid) {
   for (size_t i = 0; i < METHODS_COUNT(forms); i++) {
     trial->task = forms[i].task;
     trial->access = forms[i].access;
+    if (trial->direction == WEIR_MIXED && trial->task == WEIR_TASK_WHOLE) continue;
     if ((trial->method->tasks & WEIR_BIT(trial->task)) && (trial->method->accesses & WEIR_BIT(trial->access)))
       check_grid(trial, grid);
   }
@@ -176,7 +177,7 @@ static void check_description(const struct weir_method *m) {
   assert_true(m->name[0] && m->summary[0] && m->calls[0]);
   assert_true(m->tasks && m->directions && m->accesses && m->durabilities);
   assert_true(m->setup && m->open && m->run && m->close && m->teardown);
-  assert_true(m->sync || !(m->directions & WEIR_BIT(WEIR_WRITE)) || (m->capabilities & WEIR_CAP_FLOOR));
+  assert_true(m->sync || m->directions == WEIR_BIT(WEIR_READ) || (m->capabilities & WEIR_CAP_FLOOR));
   assert_true(m->param_count <= WEIR_PARAMS_MAX);
   for (size_t i = 0; i < m->param_count; i++) {
     const struct weir_param *p = &m->params[i];
@@ -211,6 +212,16 @@ static void write_everything(struct trial *trial) {
 }
 static void writers_leave_exactly_the_file(void **unused) { for_each_method(WEIR_WRITE, write_everything); }
 
+static void mix_everything(struct trial *trial) {
+  static const struct grid all = GRID(all_sizes, all_blocks), few = GRID(few_sizes, some_blocks);
+  check_forms(trial, &all);
+  for (unsigned durability = WEIR_DURABILITY_END; durability <= WEIR_DURABILITY_EACH; durability++) {
+    trial->durability = (enum weir_durability)durability;
+    if (trial->method->durabilities & WEIR_BIT(durability)) check_forms(trial, &few);
+  }
+}
+static void mixers_read_and_write_each_block_as_told(void **unused) { for_each_method(WEIR_MIXED, mix_everything); }
+
 static void write_durably(struct trial *trial) {
   static const struct grid some = GRID(some_sizes, some_blocks), few = GRID(few_sizes, some_blocks);
   static const enum weir_target targets[] = {WEIR_TARGET_NEW, WEIR_TARGET_OVERWRITE};
@@ -229,7 +240,7 @@ static void vary_numbers(struct trial *trial) {
   static const struct {
     const char *name;
     uint64_t values[4];
-  } numbers[] = {{"depth", {1, 2, 16, 1024}}, {"setvbuf", {0, 1, 1000, 1 << 20}}};
+  } numbers[] = {{"depth", {1, 2, 16, 1024}}, {"setvbuf", {0, 1, 1000, 1 << 20}}, {"pieces", {1, 2, 7, 64}}};
   static const struct grid grid = GRID(some_sizes, some_blocks);
   for (size_t i = 0; i < METHODS_COUNT(numbers) * 4; i++) {
     const int at = trial_param(trial->method, numbers[i / 4].name);
@@ -246,6 +257,7 @@ static void vary_numbers(struct trial *trial) {
 static void numbers_may_take_any_value(void **unused) {
   for_each_method(WEIR_READ, vary_numbers);
   for_each_method(WEIR_WRITE, vary_numbers);
+  for_each_method(WEIR_MIXED, vary_numbers);
 }
 
 static void repeat_passes(struct trial *trial) {
@@ -255,12 +267,13 @@ static void repeat_passes(struct trial *trial) {
   trial->target = WEIR_TARGET_TRUNCATE;
   for (int whole = 0; whole < 2; whole++) {
     trial->task = whole ? WEIR_TASK_WHOLE : WEIR_TASK_BLOCKS;
-    check_choices(trial);
+    if (trial->method->tasks & WEIR_BIT(trial->task) && !(whole && trial->direction == WEIR_MIXED)) check_choices(trial);
   }
 }
 static void a_state_serves_several_passes(void **unused) {
   for_each_method(WEIR_READ, repeat_passes);
   for_each_method(WEIR_WRITE, repeat_passes);
+  for_each_method(WEIR_MIXED, repeat_passes);
 }
 
 static uint64_t prefix_bytes(const struct trial *trial, uint64_t operations) {
@@ -302,7 +315,7 @@ static void limit_budget(struct trial *trial) {
   for (size_t i = 0; i < METHODS_COUNT(budgets) * 2; i++) {
     trial->task = i % 2 ? WEIR_TASK_WHOLE : WEIR_TASK_BLOCKS;
     trial->budget = budgets[i / 2];
-    check_prefix(trial);
+    if (trial->method->tasks & WEIR_BIT(trial->task)) check_prefix(trial);
   }
 }
 static void a_budget_is_a_prefix(void **unused) {
@@ -329,6 +342,7 @@ static void stop_early(struct trial *trial) {
 static void stop_ends_a_run_early(void **unused) {
   for_each_method(WEIR_READ, stop_early);
   for_each_method(WEIR_WRITE, stop_early);
+  for_each_method(WEIR_MIXED, stop_early);
 }
 
 /* A whole buffer is supplied before its first request; stopped then, nothing was moved. */
@@ -358,6 +372,7 @@ static void time_operations(struct trial *trial) {
 static void each_operation_is_timed_once(void **unused) {
   for_each_method(WEIR_READ, time_operations);
   for_each_method(WEIR_WRITE, time_operations);
+  for_each_method(WEIR_MIXED, time_operations);
 }
 
 /* Without hooks: the sum of touched lines is the same for every method, and mode `none` counts all the same. */
@@ -423,6 +438,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(every_method_describes_itself),
       cmocka_unit_test(readers_deliver_each_byte_once),
       cmocka_unit_test(writers_leave_exactly_the_file),
+      cmocka_unit_test(mixers_read_and_write_each_block_as_told),
       cmocka_unit_test(durable_writers_leave_exactly_the_file),
       cmocka_unit_test(numbers_may_take_any_value),
       cmocka_unit_test(a_state_serves_several_passes),

@@ -80,7 +80,25 @@ static void write_file(const unsigned char *data, uint64_t size) {
   must(close(fd) == 0, "close");
 }
 
+static void set_coin(struct weir_job *job) {
+  job->write_share = UINT64_C(1) << 31;
+  job->write_key = 0xc01;
+}
+
+/* What is going to be read is there; what is going to be written is not. */
+static void lay_out_mixed(const struct trial *trial) {
+  struct weir_job job = {.block = trial->block};
+  set_coin(&job);
+  for (uint64_t i = 0; i < trial->size; i++)
+    scene.coverage[i] = weir_order_writes(&job, i) ? (unsigned char)~scene.content[i] : scene.content[i];
+  write_file(scene.coverage, trial->size);
+}
+
 void trial_lay_out(const struct trial *trial) {
+  if (trial->direction == WEIR_MIXED) {
+    lay_out_mixed(trial);
+    return;
+  }
   if (trial->direction == WEIR_READ) {
     write_file(scene.content, trial->size);
     return;
@@ -260,6 +278,7 @@ static void make_job(const struct trial *trial, unsigned number, struct trial_re
                            .reason = &result->reason};
   cut_partition(job);
   set_order(job);
+  set_coin(job);
 }
 
 /* ---- the life ------------------------------------------------------------------------------------------------------ */
@@ -360,7 +379,7 @@ void trial_run(const struct trial *trial, struct trial_result *result) {
 }
 
 const char *trial_name(const struct trial *t, char *out, size_t size) {
-  static const char *const tasks[] = {"blocks", "whole"}, *const directions[] = {"read", "write"},
+  static const char *const tasks[] = {"blocks", "whole"}, *const directions[] = {"read", "write", "mixed"},
                            *const accesses[] = {"sequential", "random"}, *const durabilities[] = {"none", "end", "each"},
                            *const targets[] = {"overwrite", "truncate", "new", "preallocated"};
   int used = snprintf(out, size, "%s %s %s %s durability=%s target=%s size=%" PRIu64 " block=%" PRIu64 " instances=%u",

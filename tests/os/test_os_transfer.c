@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <sys/uio.h>
+
 #include "check.h"
 
 /* ---- a file of 10 bytes in memory, whose n-th call fails ---- */
@@ -377,6 +379,74 @@ static int without_standard_files(void *directory) {
   return status.crashed || status.code != 42 ? 6 : 0;
 }
 
+/* The ways to move the same bytes agree with each other. */
+static void every_way_moves_the_same_bytes(void **state) {
+  os_file file = make_file(*state, "ways", 5000);
+  unsigned char plain[5000], other[5000];
+  const struct os_piece pieces[] = {{other, 1}, {other + 1, 999}, {other + 1000, 4000}};
+  assert_int_equal(os_pread_full(file, plain, 5000, 0), 5000);
+  assert_int_equal(os_raw_pread(file, other, 5000, 0), 5000);
+  assert_memory_equal(plain, other, 5000);
+  memset(other, 0, sizeof other);
+  assert_int_equal(os_seek(file, 0), 0);
+  assert_int_equal(os_raw_read(file, other, 100), 100);
+  assert_int_equal(os_readv(file, (const struct os_piece[]){{other + 100, 1}, {other + 101, 4899}}, 2), 4900);
+  assert_memory_equal(plain, other, 5000);
+  memset(other, 0, sizeof other);
+  assert_int_equal(os_preadv(file, pieces, 3, 0, 0), 5000);
+  assert_memory_equal(plain, other, 5000);
+  for (size_t i = 0; i < sizeof other; i++) other[i] ^= 0xff;
+  assert_int_equal(os_raw_pwrite(file, other, 10, 0), 10);
+  assert_int_equal(os_pwritev(file, (const struct os_piece[]){{other + 10, 90}}, 1, 10, 0), 90);
+  assert_int_equal(os_seek(file, 100), 0);
+  assert_int_equal(os_writev(file, (const struct os_piece[]){{other + 100, 400}, {other + 500, 500}}, 2), 900);
+  assert_int_equal(os_raw_write(file, other + 1000, 4000), 4000);
+  assert_int_equal(os_pread_full(file, plain, 5000, 0), 5000);
+  assert_memory_equal(plain, other, 5000);
+  assert_int_equal(os_preadv(file, pieces, 3, UINT64_MAX, 0), -EOVERFLOW);
+  assert_int_equal(os_raw_pread(file, other, 1, UINT64_MAX), -EOVERFLOW);
+  assert_int_equal(os_close(file), 0);
+}
+
+static ssize_t unknown_flag(int fd, const struct iovec *parts, int count, off_t offset, int flags) {
+  errno = flags == 0x80 ? EOPNOTSUPP : EINVAL;
+  return -1;
+}
+static void flags_that_nobody_knows_are_told(void **state) {
+  os_file file = make_file(*state, "flags", 100);
+  unsigned char byte;
+  replace("preadv2", (os_function *)unknown_flag);
+  replace("pwritev2", (os_function *)unknown_flag);
+  assert_int_equal(os_preadv(file, &(struct os_piece){&byte, 1}, 1, 0, OS_TRANSFER_UNCACHED), -EOPNOTSUPP);
+  assert_int_equal(os_pwritev(file, &(struct os_piece){&byte, 1}, 1, 0, OS_TRANSFER_UNCACHED), -EOPNOTSUPP);
+  restore("preadv2");
+  restore("pwritev2");
+  assert_int_equal(os_close(file), 0);
+}
+
+static void appended_writes_go_to_the_end(void **state) {
+  assert_int_equal(os_close(make_file(*state, "log", 100)), 0);
+  os_file file = open_in(*state, "log", OS_WRITE | OS_APPEND);
+  struct os_stat facts;
+  assert_int_equal(os_seek(file, 0), 0);
+  assert_int_equal(os_write(file, "end", 3), 3);
+  assert_int_equal(os_stat_file(file, &facts), 0);
+  assert_int_equal(facts.size, 103);
+  assert_int_equal(os_close(file), 0);
+  assert_int_equal(os_open(path_in(*state, "log").text, OS_READ | OS_APPEND, &file), -EINVAL);
+}
+
+static void zeroed_storage_reads_as_zeros(void **state) {
+  os_file file = make_file(*state, "zeroed", 5000);
+  unsigned char data[8192];
+  const int error = os_allocate_zeroed(file, 8192);
+  if (error == -EOPNOTSUPP) skip_because("this file system cannot allocate zeros");
+  assert_int_equal(error, 0);
+  assert_int_equal(os_pread_full(file, data, sizeof data, 0), sizeof data);
+  for (size_t i = 0; i < sizeof data; i++) assert_int_equal(data[i], 0);
+  assert_int_equal(os_close(file), 0);
+}
+
 static void closed_standard_files_are_never_taken(void **state) {
   os_process process;
   struct os_exit status;
@@ -412,6 +482,10 @@ int main(void) {
       cmocka_unit_test(allocation_sets_the_size),
       cmocka_unit_test(direct_alignment_is_a_power_of_two_or_not_told),
       cmocka_unit_test(advice_and_syncs_work_on_real_files),
+      cmocka_unit_test(zeroed_storage_reads_as_zeros),
+      cmocka_unit_test(appended_writes_go_to_the_end),
+      cmocka_unit_test(flags_that_nobody_knows_are_told),
+      cmocka_unit_test(every_way_moves_the_same_bytes),
       cmocka_unit_test(closed_standard_files_are_never_taken),
   };
   int failed = cmocka_run_group_tests_name("transfers overridden", faked_tests, NULL, NULL);
