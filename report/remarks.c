@@ -143,8 +143,40 @@ static void print_missed_state(const struct page *page) {
                                 : "warm was asked for, but in no sample did the file stay in the cache.");
 }
 
+static void put_share(struct text *out, double share) {
+  if (share < 0) {
+    text_put(out, "unknown");
+    return;
+  }
+  text_decimal(out, share * 100, share > 0 && share < 0.1 ? 1 : 0);
+  text_put(out, DISPLAY_GLUE "%");
+}
+
+/* Cold by reading a second file: did that do anything to the first one? */
+static void print_flush(const struct page *page) {
+  const struct stat_group *group = page->group;
+  const struct stat_interval *resident = &group->resident_before;
+  bool by_file = page->summary->run->plan.flush == PLAN_FLUSH_FILE && group->plan->demand.cache == PLAN_COLD;
+  struct text text = {0};
+  if (!by_file || !resident->known) return;
+  text_put(&text, "flush: after a second file of this size was read, ");
+  put_share(&text, resident->median);
+  text_put(&text, " of the first was still in the cache");
+  if (resident->low < resident->high) {
+    text_put(&text, " (");
+    put_share(&text, resident->low);
+    text_put(&text, DISPLAY_GLUE "…" DISPLAY_GLUE);
+    put_share(&text, resident->high);
+    text_put(&text, ")");
+  }
+  text_put(&text, resident->low >= 0.99 ? ": reading it flushed nothing." : ".");
+  page_sentence(page, " ", text_string(&text));
+  text_release(&text);
+}
+
 void page_answer(const struct page *page) {
   const struct stat_group *group = page->group;
+  print_flush(page);
   if (group->state_missed) print_missed_state(page);
   if (group->k == 0) {
     page_sentence(page, " ", "No method was measured.");
@@ -226,19 +258,8 @@ static void put_size(struct text *out, double bytes) {
   }
 }
 
-static void put_share(struct text *out, double share) {
-  if (share < 0) {
-    text_put(out, "unknown");
-    return;
-  }
-  text_decimal(out, share * 100, share > 0 && share < 0.1 ? 1 : 0);
-  text_put(out, DISPLAY_GLUE "%");
-}
-
-void page_evidence(const struct page *page) {
-  const struct stat_cell *cell = witness(page->group);
+static void print_evidence(const struct page *page, const struct stat_cell *cell) {
   struct text text = {0};
-  if (cell == NULL) return;
   page_put_glued(&text, cell->plan->id);
   text_put(&text, " per pass: ");
   if (cell->label[0]) text_format(&text, "%s, ", cell->label);
@@ -259,4 +280,27 @@ void page_evidence(const struct page *page) {
   fputs("  evidence: ", page->out);
   display_wrap(page->out, &(struct display_box){page->width, 12, PAGE_INDENT + 2}, text_string(&text));
   text_release(&text);
+}
+
+static void print_read_back(const struct page *page) {
+  const struct stat_group *group = page->group;
+  struct text text = {0};
+  if (group->read_back == 0) return;
+  text_format(&text, "read back past the cache after the pilot: the %s of %u method%s, every byte as it was handed over.",
+              group->read_back == 1 ? "file" : "files", group->read_back, group->read_back == 1 ? "" : "s");
+  page_sentence(page, " ", text_string(&text));
+  text_release(&text);
+}
+
+/* One stands for all where they are many; of two, each speaks for itself. */
+void page_evidence(const struct page *page) {
+  const struct stat_group *group = page->group;
+  const struct stat_cell *first = witness(group);
+  if (first == NULL) return;
+  print_evidence(page, first);
+  for (unsigned i = 0; i < group->order_count && group->k == 2; i++) {
+    const struct stat_cell *cell = &group->cells[group->order[i]];
+    if (cell != first && page_is_measured(cell) && !page_is_floor(cell)) print_evidence(page, cell);
+  }
+  print_read_back(page);
 }

@@ -195,6 +195,7 @@ static void put_cell(json_t *object, const struct plan_cell *cell) {
   put(object, "threads", json_integer(cell->threads));
   put(object, "place", json_integer(cell->place));
   put(object, "twin", json_boolean(cell->twin));
+  if (cell->style[0]) put(object, "style", text_value(cell->style));
 }
 
 static json_t *group_value(const struct plan_group *group) {
@@ -600,6 +601,7 @@ static int read_cell(struct reader *reader, const json_t *object, struct plan_ce
   if (code == 0) code = get_unsigned(reader, object, "threads", &cell->threads);
   if (code == 0) code = get_unsigned(reader, object, "place", &cell->place);
   if (code == 0) code = get_bool(reader, object, "twin", &cell->twin);
+  if (code == 0 && json_object_get(object, "style")) code = get_fixed(reader, object, "style", cell->style, sizeof cell->style);
   if (code < 0) return code;
   if (cell->place != 0 && cell->place >= reader->run->plan.place_count) return wrong(reader, "'place' is out of range");
   cell->impl = find_method(reader, cell->method);

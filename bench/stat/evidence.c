@@ -96,6 +96,31 @@ static double limit_percent(const struct series *series, unsigned index, const s
   return 100 * cell->bytes_per_s / floor_bytes_per_s;
 }
 
+struct stat_interval evidence_resident(const struct series *series) {
+  unsigned n = 0;
+  for (unsigned c = 0; c < series->cell_count; c++)
+    for (size_t r = 0; r < series->round_count; r++) {
+      const struct sample *sample = series_sample(series, c, r);
+      if (sample && read_resident_before(sample) >= 0) series->scratch[n++] = read_resident_before(sample);
+    }
+  if (n == 0) return (struct stat_interval){.known = false};
+  exact_sort(series->scratch, n);
+  return (struct stat_interval){exact_middle(series->scratch, n), series->scratch[0], series->scratch[n - 1], true};
+}
+
+/* The pilot of a writer is verified; its sample tells what was in the cache when the file was read back. */
+static bool is_read_back(const struct series *series, const struct sample *sample) {
+  return sample->group == series->group && (sample->flags & RUN_PILOT) && sample->status == RUN_OK &&
+         !(sample->flags & RUN_PARTIAL) && sample->resident_after_ppm >= 0 && sample->resident_after_ppm < LABEL_COLD_PPM;
+}
+
+unsigned evidence_read_back(const struct series *series) {
+  unsigned count = 0;
+  for (size_t i = 0; i < series->run->sample_count && series->plan->demand.direction == WEIR_WRITE; i++)
+    count += is_read_back(series, &series->run->samples[i]);
+  return count;
+}
+
 void evidence_fill(const struct series *series, unsigned index, struct stat_cell *cell) {
   fill_medians(series, index, cell);
   cell->n = collect(series, index, sample_elapsed_ns);

@@ -10,7 +10,6 @@
 
 /* Parts per million of the file in the page cache. */
 #define WARM_PPM 990000
-#define COLD_PPM 10000
 /* Share of the delivered bytes that the device must have moved for a number to be the device's. */
 #define DEVICE_SHARE 0.99
 
@@ -58,7 +57,7 @@ enum label_source label_source(const struct sample *sample) {
   const double pass_bytes = sample->passes ? (double)sample->bytes / (double)sample->passes : 0;
   if (sample->resident_before_ppm < 0 || sample->device_read_bytes < 0) return LABEL_UNKNOWN;
   if (sample->resident_before_ppm >= WARM_PPM) return sample->device_read_bytes == 0 ? LABEL_CACHE : LABEL_BOTH;
-  if (sample->resident_before_ppm >= COLD_PPM) return LABEL_BOTH;
+  if (sample->resident_before_ppm >= LABEL_COLD_PPM) return LABEL_BOTH;
   return (double)sample->device_read_bytes >= DEVICE_SHARE * pass_bytes ? LABEL_DEVICE : LABEL_BOTH;
 }
 

@@ -4,6 +4,9 @@
 #ifndef WEIR_LABEL_H
 #define WEIR_LABEL_H
 
+/* Below so much of a file in the page cache, in parts per million, it is out of it. */
+#define LABEL_COLD_PPM 10000
+
 #include "stat/series.h"
 
 /* What one sample shows of where its bytes came from. */

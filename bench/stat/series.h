@@ -4,7 +4,7 @@
  * Internal to the stat stage. Analysed are samples of rounds 1 and up that ended well and whole; pilots, burn-in, partial
  * and failed ones stay in the run and are not in here, and neither is a sample whose file was not in the cache state that
  * the group asks for, where others found it in that state: it is a number of something else. The rule looks at the state
- * alone and never at the time.
+ * alone and never at the time. Where cold is made by reading a second file, every state counts: none was promised.
  */
 #ifndef WEIR_SERIES_H
 #define WEIR_SERIES_H

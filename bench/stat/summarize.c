@@ -172,6 +172,8 @@ static int summarize_group(const struct run *run, unsigned index, struct stat_gr
   error = series_collect(run, index, group->cells, &series);
   if (error) return error;
   fill_cells(&series, group);
+  group->resident_before = evidence_resident(&series);
+  group->read_back = evidence_read_back(&series);
   error = compare_cells(&series, group);
   if (!error) error = fill_order(&series, group);
   show_twin(group);

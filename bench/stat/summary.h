@@ -45,6 +45,8 @@ struct stat_group {
   int baseline;                  /* index of the baseline cell, -1 none */
   unsigned needed_best, needed_baseline, needed_pairs; /* exact floors for this k */
   bool state_missed;             /* the file was in no sample in the cache state that was asked for */
+  struct stat_interval resident_before; /* share of the file in the cache before samples: median, least and most */
+  unsigned read_back;            /* writers: cells whose file was read back past the cache in the pilot, and was right */
   bool claims;                   /* enough rounds for a best set */
   unsigned best_count;
   struct stat_interval twin;     /* A/A: baseline / twin, plain 95 % */
