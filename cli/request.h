@@ -64,7 +64,7 @@ struct request {
    .argument = "SPEC",                                                                                                    \
    .kind = OPTION_TEXTS,                                                                                                  \
    .offset = REQUEST_AT(plan.methods),                                                                                    \
-   .help = "'family/variant[parameter=value|value,...]', * and ? in the\nname; may be repeated (default: all that fit)"}, \
+   .help = "'family/variant[parameter=value|value,...]', * and ? in the\nname; may be repeated (default: all that fit, but for close\nvariants, which '*' holds too)"}, \
       {.name = "threads",                                                                                                 \
        .argument = "COUNTS",                                                                                              \
        .kind = OPTION_COUNTS,                                                                                             \

@@ -41,8 +41,12 @@ static bool glob_matches(const char *pattern, const char *text) {
 
 static bool is_glob(const char *name) { return strpbrk(name, "*?") != NULL; }
 
-/* Floors are contenders only when somebody names them, not when a pattern happens to catch them. */
+/*
+ * Floors are contenders only when somebody names them, not when a pattern happens to catch them. Variants are left out where
+ * nobody said anything: a group of very many cells decides little.
+ */
 static bool names_method(const struct spec *spec, const struct weir_method *method) {
+  if (spec->sweep && (method->capabilities & WEIR_CAP_VARIANT)) return false;
   size_t family = strcspn(spec->name, "/");
   bool wild = strcspn(spec->name, "*?") < family;
   if (wild && (method->capabilities & WEIR_CAP_FLOOR)) return false;
@@ -336,6 +340,7 @@ static const char *misfit_word(const struct weir_method *method, const struct pl
 }
 
 static bool param_applies(const struct weir_param *param, const struct plan_demand *demand) {
+  if (demand->direction == WEIR_WRITE && param->targets && !has_bit(param->targets, demand->target)) return false;
   return has_bit(param->tasks, demand->task) && has_bit(param->accesses, demand->access) &&
          has_bit(param->durabilities, demand->durability);
 }

@@ -44,10 +44,26 @@ static const struct weir_method write_method = {.name = "fd/pwrite",
                                                 .durabilities = WEIR_ANY,
                                                 .params = block_params,
                                                 .param_count = 2};
+/* Left out unless named; its file gets a length of its own only where it starts out empty. */
+static const struct weir_param extend_params[] = {
+    {.name = "extend",
+     .kind = WEIR_PARAM_CHOICE,
+     .preset = "grow",
+     .choices = "grow|append",
+     ALL,
+     .targets = WEIR_BIT(WEIR_TARGET_NEW) | WEIR_BIT(WEIR_TARGET_TRUNCATE)},
+};
+static const struct weir_method variant_method = {.name = "sys/pwrite",
+                                                  ALL_WAYS,
+                                                  .directions = WEIR_BIT(WEIR_WRITE),
+                                                  .durabilities = WEIR_ANY,
+                                                  .capabilities = WEIR_CAP_VARIANT,
+                                                  .params = extend_params,
+                                                  .param_count = 1};
 static const struct weir_method null_method = {
     .name = "null", ALL_WAYS, .directions = WEIR_ANY, .durabilities = WEIR_ANY, .capabilities = WEIR_CAP_FLOOR};
-static const struct weir_method *const all_methods[] = {&read_method,  &pread_method, &view_method, &ring_method,
-                                                        &write_method, &null_method,  NULL};
+static const struct weir_method *const all_methods[] = {&read_method,  &pread_method,   &view_method, &ring_method,
+                                                        &write_method, &variant_method, &null_method, NULL};
 
 /* The suites of this test stand in for those of the program. */
 static const char tiny_text[] =
@@ -170,6 +186,32 @@ static void floors_only_by_name(void **state) {
 
 static void refuse_spec(const char *spec, const char *text, const char *hint) {
   refuse(&(struct plan_request){.methods = {1, {spec}}}, "--method", text, hint);
+}
+
+static void variants_only_when_somebody_asks(void **state) {
+  const struct plan_words writes = {1, {WEIR_WRITE}};
+  make(&(struct plan_request){.direction = writes});
+  for (unsigned i = 0; i < made.groups[0].cell_count; i++)
+    assert_string_not_equal(made.groups[0].cells[i].method, "sys/pwrite");
+  plan_release(&made);
+  make(&(struct plan_request){.direction = writes, .methods = {1, {"*"}}});
+  bool found = false;
+  for (unsigned i = 0; i < made.groups[0].cell_count; i++)
+    found = found || strcmp(made.groups[0].cells[i].method, "sys/pwrite") == 0;
+  assert_true(found);
+  plan_release(&made);
+}
+
+static void a_parameter_may_have_a_meaning_for_some_targets_only(void **state) {
+  const struct plan_request asked = {
+      .direction = {1, {WEIR_WRITE}}, .target = {1, {WEIR_TARGET_NEW}}, .methods = {1, {"sys/pwrite[extend=grow|append]"}}};
+  make(&asked);
+  assert_int_equal(made.groups[0].cell_count, 2);
+  plan_release(&made);
+  struct plan_request senseless = asked;
+  senseless.target.values[0] = WEIR_TARGET_OVERWRITE;
+  assert_int_equal(plan_make(&senseless, all_methods, &made, &error), -EINVAL);
+  assert_non_null(strstr(error.text, "has no meaning"));
 }
 
 static void spec_mistakes(void **state) {
@@ -306,8 +348,8 @@ static void baseline_comes_first(void **state) {
 /* Nobody named it: first in the list of methods, however the specs are ordered; floors do not lead. */
 static void unnamed_baseline_is_first_in_the_list(void **state) {
   make(&(struct plan_request){.methods = {4, {"null", "ring/plain", "fd/pread[block=4k|8k]", "map/view"}}});
-  expect_cells(&made.groups[0], CELLS("fd/pread[block=4KiB]", "null", "ring/plain[depth=8]", "fd/pread[block=8KiB]",
-                                      "map/view"));
+  expect_cells(&made.groups[0],
+               CELLS("fd/pread[block=4KiB]", "null", "ring/plain[depth=8]", "fd/pread[block=8KiB]", "map/view"));
   plan_release(&made);
 }
 
@@ -500,6 +542,8 @@ int main(void) {
       cmocka_unit_test(spec_glob_skips_what_does_not_fit),
       cmocka_unit_test(spec_given_twice_makes_two_cells),
       cmocka_unit_test(floors_only_by_name),
+      cmocka_unit_test(variants_only_when_somebody_asks),
+      cmocka_unit_test(a_parameter_may_have_a_meaning_for_some_targets_only),
       cmocka_unit_test(spec_mistakes),
       cmocka_unit_test(too_many_cells),
       cmocka_unit_test(request_size_fixes_block),
