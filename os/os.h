@@ -275,10 +275,16 @@ void os_pressure(struct os_pressure *out);
 struct os_machine {
   char system[32], kernel[128], processor[96], hypervisor[64]; /* hypervisor: "" on bare metal */
   unsigned cpus;
+  uint64_t processor_hz; /* of the first processor now; 0 unknown */
   uint64_t memory_bytes, available_bytes;
+  uint64_t group_limit_bytes; /* what a control group lets us use of it, page cache included; UINT64_MAX: no limit */
   char governor[32], huge_pages[32], reclaim[96]; /* "" unknown; reclaim: proactive reclaim that empties idle cache */
 };
 void os_machine(struct os_machine *out);
+
+/* What this process may have at most; UINT64_MAX: no limit. */
+struct os_limits { uint64_t locked_bytes, open_files, file_bytes, address_bytes; };
+void os_limits(struct os_limits *out);
 
 struct os_place {
   char file_system[32], options[256], mount_point[256], device[64], scheduler[32];

@@ -67,6 +67,16 @@ static void find_hypervisor(const char *cpuinfo, struct os_machine *out) {
   copy_text(out->hypervisor, sizeof out->hypervisor, text);
 }
 
+/* The driver's word, else what /proc/cpuinfo says. */
+static uint64_t processor_hz(const char *cpuinfo) {
+  char text[32];
+  int64_t khz = procfs_number("/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq");
+  if (khz > 0) return (uint64_t)khz * 1000;
+  if (!procfs_line(cpuinfo, "cpu MHz", text, sizeof text)) return 0;
+  double mhz = (double)strtoul(text, NULL, 10); /* "2500.000": the fraction tells nothing */
+  return mhz > 0 ? (uint64_t)(mhz * 1e6) : 0;
+}
+
 static void find_processor(const struct utsname *names, struct os_machine *out) {
   char cpuinfo[16384];
   if (procfs_text("/proc/cpuinfo", cpuinfo, sizeof cpuinfo) < 0) cpuinfo[0] = '\0';
@@ -74,6 +84,7 @@ static void find_processor(const struct utsname *names, struct os_machine *out) 
     copy_text(out->processor, sizeof out->processor, names->machine);
   }
   find_hypervisor(cpuinfo, out);
+  out->processor_hz = processor_hz(cpuinfo);
 }
 
 /* CPUs that this process may use. */
@@ -87,11 +98,12 @@ static unsigned count_cpus(void) {
 /* ---- memory ---- */
 
 /* What a group's limit leaves: cache can be dropped, so it counts as available. -1 when there is no limit. */
-static int64_t group_available(const char *group, bool second_version) {
+static int64_t group_available(const char *group, bool second_version, uint64_t *lowest_limit) {
   char path[512], stat[8192];
   (void)snprintf(path, sizeof path, "%s/%s", group, second_version ? "memory.max" : "memory.limit_in_bytes");
   int64_t limit = procfs_number(path);
   if (limit < 0) return -1; /* no such file, or "max" */
+  if ((uint64_t)limit < *lowest_limit) *lowest_limit = (uint64_t)limit;
   (void)snprintf(path, sizeof path, "%s/%s", group, second_version ? "memory.current" : "memory.usage_in_bytes");
   int64_t used = procfs_number(path), file = 0;
   (void)snprintf(path, sizeof path, "%s/memory.stat", group);
@@ -110,7 +122,7 @@ static void lower_available(const char *mount_point, const char *group, bool sec
   if (length < 0 || (size_t)length >= sizeof path) return;
   size_t root = strlen(mount_point);
   for (;;) { /* the limits of all groups above hold too */
-    int64_t available = group_available(path, second_version);
+    int64_t available = group_available(path, second_version, &out->group_limit_bytes);
     if (available >= 0 && (uint64_t)available < out->available_bytes) out->available_bytes = (uint64_t)available;
     char *slash = strrchr(path, '/');
     if (!slash || (size_t)(slash - path) < root) return;
@@ -153,6 +165,7 @@ static void find_memory(struct os_machine *out) {
   out->memory_bytes = total > 0 ? (uint64_t)total * 1024 : 0;
   out->available_bytes = available > 0 ? (uint64_t)available * 1024 : 0;
   apply_group_limits(out);
+  if (out->group_limit_bytes >= out->memory_bytes) out->group_limit_bytes = UINT64_MAX; /* more than there is: none */
 }
 
 /* ---- reclaim that empties an idle cache ---- */
@@ -237,7 +250,7 @@ static void find_reclaim(struct os_machine *out) {
 void os_machine(struct os_machine *out) {
   struct utsname names = {0};
   char text[64], kernel[140];
-  *out = (struct os_machine){.cpus = count_cpus()};
+  *out = (struct os_machine){.cpus = count_cpus(), .group_limit_bytes = UINT64_MAX};
   (void)uname(&names);
   copy_text(out->system, sizeof out->system, names.sysname);
   (void)snprintf(kernel, sizeof kernel, "%s %s", names.release, names.machine);

@@ -13,7 +13,7 @@
 #define SIZE ((size_t)1 << 20)
 
 static const char *kind_of(const char *type) {
-  struct os_place place = {{0}};
+  struct os_place place = {.read_ahead_kib = -1};
   strncpy(place.file_system, type, sizeof place.file_system - 1);
   const char *kind = special_kind(&place);
   return kind ? kind : "";
@@ -38,7 +38,7 @@ static void file_systems_have_kinds(void **state) {
 }
 
 static bool packs(const char *options) {
-  struct os_place place = {{0}};
+  struct os_place place = {.read_ahead_kib = -1};
   strncpy(place.options, options, sizeof place.options - 1);
   return special_packs(&place);
 }

@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+"""weir doctor: doctor.py WEIR
+
+Every finding is ok, warn or skip, and has a remedy unless it is ok; for root and for others, on a disk and in memory, with
+io_uring forbidden, low limits, an empty PATH and a file system that hangs. Nothing is left in the directory.
+"""
+import ctypes
+import json
+import os
+import pathlib
+import resource
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+WEIR = str(pathlib.Path(sys.argv[1]).resolve())
+NAMES = {"clock", "governor", "frequency", "steal", "virtualization", "huge pages", "memory reclaim", "memory limit",
+         "locked memory", "open files", "file size", "address space", "io_uring", "strace", "fio", "file system", "free space",
+         "disk", "scheduler", "read-ahead", "cold cache", "cache state", "O_DIRECT"}
+
+
+class Skip(Exception):
+    pass
+
+
+def doctor(*arguments, **settings):
+    return subprocess.run([WEIR, "doctor", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60,
+                          stdin=subprocess.DEVNULL, **settings)
+
+
+def expect(actual, wanted):
+    if actual != wanted:
+        raise AssertionError(f"got {actual!r}, expected {wanted!r}")
+
+
+def findings(directory, **settings):
+    """name -> finding; checks what holds for all of them."""
+    before = sorted(os.listdir(directory))
+    done = doctor("--format", "json", directory, **settings)
+    if done.returncode:
+        raise AssertionError(f"exit {done.returncode}: {done.stderr}")
+    document = json.loads(done.stdout)
+    expect(document["directory"], directory)
+    found = {line["name"]: line for line in document["findings"]}
+    expect(set(found), NAMES)
+    expect(len(document["findings"]), len(NAMES))
+    for line in found.values():
+        assert line["state"] in ("ok", "warn", "skip"), line
+        assert line["finding"], line
+        assert bool(line["remedy"]) == (line["state"] != "ok"), line
+    expect(sorted(os.listdir(directory)), before)
+    return found
+
+
+def test_here():
+    found = findings(".")
+    expect(found["file size"]["state"], "ok")
+    text = doctor(".")
+    expect(text.returncode, 0)
+    lines = text.stdout.splitlines()
+    expect(len(lines), len(NAMES))
+    for line in lines:
+        state = line[:4].strip()
+        assert state in ("ok", "warn", "skip"), line
+        assert (" → " in line) == (state != "ok"), line
+        assert any(line[6:].startswith(name + " ") for name in NAMES), line
+    expect(doctor().stdout.count("\n"), len(NAMES))
+    expect(os.listdir("."), [])
+
+
+def test_in_memory():
+    if not os.access("/dev/shm", os.W_OK):
+        raise Skip("/dev/shm cannot be written")
+    with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="weir-doctor-") as folder:
+        found = findings(folder)
+    expect(found["file system"]["state"], "warn")
+    assert "memory" in found["file system"]["finding"], found["file system"]
+    assert found["cold cache"]["state"] != "ok", found["cold cache"]
+    assert found["O_DIRECT"]["state"] != "ok", found["O_DIRECT"]
+    expect(found["disk"]["state"], "skip")
+
+
+def become_nobody():
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
+
+
+def test_as_another_user():
+    if os.geteuid():
+        raise Skip("only root can become another user")
+    os.chmod(".", 0o777)
+    if subprocess.run([WEIR, "--version"], preexec_fn=become_nobody, stdout=subprocess.DEVNULL).returncode:
+        raise Skip("another user cannot run this weir")
+    findings(".", preexec_fn=become_nobody)
+    os.mkdir("closed", 0o755)
+    done = doctor("closed", preexec_fn=become_nobody)
+    expect(done.returncode, 2)
+    expect(done.stderr, "weir: 'closed': Permission denied\n")
+
+
+def forbid_rings():
+    """A seccomp filter that refuses io_uring_setup, which is call 425 on all of Linux' younger machines."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    code = struct.pack("HBBIHBBIHBBIHBBI", 0x20, 0, 0, 0, 0x15, 0, 1, 425, 0x06, 0, 0, 0x00050001, 0x06, 0, 0, 0x7FFF0000)
+    data = ctypes.create_string_buffer(code)
+
+    class Program(ctypes.Structure):
+        _fields_ = [("length", ctypes.c_ushort), ("code", ctypes.c_void_p)]
+
+    program = Program(4, ctypes.addressof(data))
+    libc.prctl(38, 1, 0, 0, 0)
+    if libc.prctl(22, 2, ctypes.byref(program), 0, 0):
+        os._exit(99)
+
+
+def test_rings_forbidden():
+    if os.uname().machine not in ("x86_64", "aarch64"):
+        raise Skip("the filter is made for x86-64 and aarch64")
+    if subprocess.run(["true"], preexec_fn=forbid_rings).returncode:
+        raise Skip("no seccomp filter can be set here")
+    found = findings(".", preexec_fn=forbid_rings)
+    expect(found["io_uring"]["state"], "skip")
+
+
+def test_low_limits():
+    def lower():
+        resource.setrlimit(resource.RLIMIT_MEMLOCK, (0, 0))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 19, 1 << 19))
+        resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+
+    if b"AddressSanitizer" in pathlib.Path(WEIR).read_bytes():
+        raise Skip("a sanitizer needs more address space")
+    found = findings(".", preexec_fn=lower)
+    for name in ("locked memory", "open files", "file size", "address space", "cold cache"):
+        expect((name, found[name]["state"]), (name, "warn"))
+
+
+def test_nothing_on_the_path():
+    for path in ("", "/nothing-here", ":::"):
+        found = findings(".", env={"PATH": path})
+        expect((found["strace"]["state"], found["fio"]["state"]), ("skip", "skip"))
+
+
+def test_what_is_no_usable_directory():
+    pathlib.Path("file").write_text("x")
+    for name, words in (("file", "Not a directory"), ("none", "No such file or directory"), ("", "No such file or directory")):
+        done = doctor(name)
+        expect((done.returncode, done.stdout, done.stderr), (2, "", f"weir: '{name}': {words}\n"))
+    expect(doctor("/proc").returncode, 2)
+    expect(doctor(".", ".").returncode, 2)
+    expect(doctor("--format", "xml").returncode, 2)
+    expect(os.listdir("."), ["file"])
+
+
+def test_odd_name():
+    os.mkdir(b"a\xff\n\x1b[2J\xe2\x98\x85")
+    done = subprocess.run([WEIR.encode(), b"doctor", b"--format=json", os.listdir(b".")[0]], stdout=subprocess.PIPE)
+    expect(done.returncode, 0)
+    json.loads(done.stdout)
+
+
+def test_file_system_that_hangs():
+    if os.geteuid() or not shutil.which("bindfs") or not os.path.exists("/dev/fuse"):
+        raise Skip("needs root, bindfs and /dev/fuse")
+    os.mkdir("below")
+    os.mkdir("point")
+    server = subprocess.Popen(["bindfs", "-f", "below", "point"], stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(100):
+            if os.path.ismount("point") or server.poll() is not None:
+                break
+            time.sleep(0.05)
+        if not os.path.ismount("point"):
+            raise Skip("bindfs cannot mount here")
+        expect(findings("point")["file system"]["state"], "warn")
+        server.send_signal(signal.SIGSTOP)
+        done = doctor("point")
+        expect(done.returncode, 0)
+        assert done.stdout.count("no answer") >= 3, done.stdout
+    finally:
+        server.send_signal(signal.SIGCONT)
+        subprocess.run(["umount", "-l", "point"], stderr=subprocess.DEVNULL)
+        server.terminate()
+        server.wait(timeout=10)
+
+
+def main():
+    failed = 0
+    for name, test in sorted(globals().items()):
+        if not name.startswith("test_"):
+            continue
+        with tempfile.TemporaryDirectory(prefix="weir-doctor-") as folder:
+            os.chdir(folder)
+            try:
+                test()
+                print("ok  ", name)
+            except Skip as reason:
+                print("SKIP", name, "-", reason)
+            except (AssertionError, subprocess.TimeoutExpired, ValueError) as problem:
+                failed += 1
+                print("FAIL", name, "-", problem)
+            os.chdir("/")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
