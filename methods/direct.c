@@ -10,30 +10,52 @@
 #include "methods.h"
 #include "target.h"
 
-enum { PARAM_BLOCK, PARAM_BUFFER, PARAM_FLUSH };
+enum { PARAM_BLOCK, PARAM_BUFFER, PARAM_FLUSH, PARAM_EXTEND };
+enum { MIXED_FLUSH = 1 };
 
 struct direct_state {
   struct landing landing;
   size_t granule;
   os_file file, rest;
+  enum methods_flush flush;
+  enum target_extend extend;
 };
 
-static int direct_setup(void *state, const struct weir_job *job) {
-  struct direct_state *s = state;
+static int setup_with(struct direct_state *s, const struct weir_job *job, enum weir_buffer_policy policy) {
   s->granule = aligned_granule(job);
-  const enum weir_buffer_policy policy = (enum weir_buffer_policy)job->params[PARAM_BUFFER];
   return landing_setup(&s->landing, job, &(struct landing_wish){.policy = policy, .alignment = s->granule});
 }
+static int direct_setup_reader(void *state, const struct weir_job *job) {
+  return setup_with(state, job, (enum weir_buffer_policy)job->params[PARAM_BUFFER]);
+}
+static int direct_setup_writer(void *state, const struct weir_job *job) {
+  struct direct_state *s = state;
+  s->flush = (enum methods_flush)job->params[PARAM_FLUSH];
+  s->extend = (enum target_extend)job->params[PARAM_EXTEND];
+  return setup_with(s, job, (enum weir_buffer_policy)job->params[PARAM_BUFFER]);
+}
+static int direct_setup_mixer(void *state, const struct weir_job *job) {
+  struct direct_state *s = state;
+  s->flush = (enum methods_flush)job->params[MIXED_FLUSH];
+  return setup_with(s, job, WEIR_BUFFER_REUSED);
+}
 
-static bool writes_through(const struct weir_job *job) {
-  return job->direction == WEIR_WRITE && job->durability == WEIR_DURABILITY_EACH &&
-         job->params[PARAM_FLUSH] == METHODS_FLUSH_DSYNC;
+static int direct_probe_writer(const struct weir_job *job, struct weir_reason *reason) {
+  int error = target_probe_extend(job, (enum target_extend)job->params[PARAM_EXTEND], reason);
+  return error ? error : aligned_probe(job, reason);
+}
+
+static bool writes_through(const struct direct_state *s, const struct weir_job *job) {
+  return job->durability == WEIR_DURABILITY_EACH && s->flush == METHODS_FLUSH_DSYNC;
+}
+static bool flushes_each(const struct direct_state *s, const struct weir_job *job) {
+  return job->durability == WEIR_DURABILITY_EACH && s->flush == METHODS_FLUSH_DATASYNC;
 }
 
 static int direct_open(void *state, const struct weir_job *job) {
   struct direct_state *s = state;
-  const unsigned flags = writes_through(job) ? OS_DATA_SYNC : 0;
-  int error = target_open(job, OS_DIRECT | flags, &s->file);
+  const unsigned flags = writes_through(s, job) ? OS_DATA_SYNC : 0;
+  int error = target_open_extending(job, OS_DIRECT | flags, s->extend, &s->file);
   if (error) return error;
   error = aligned_open_rest(job, s->granule, flags, &s->rest);
   if (!error) error = landing_open(&s->landing, job);
@@ -69,16 +91,19 @@ static int read_on(const struct direct_state *s, const struct weir_job *job, str
   }
 }
 
+static int read_piece(const struct direct_state *s, const struct weir_job *job, struct landing_piece piece) {
+  const int64_t got = os_pread(s->file, piece.data, aligned_up(piece.length, s->granule), piece.offset);
+  return got >= (int64_t)piece.length ? 0 : read_on(s, job, piece, got);
+}
+
 static int direct_run_pread(void *state, const struct weir_job *job, struct weir_flow *flow, uint64_t budget) {
   const struct direct_state *s = state;
   const uint64_t count = landing_count(job, budget);
-  const size_t granule = s->granule;
   uint64_t done = 0;
   for (; done < count && !weir_stopped(flow); done++) {
     const uint64_t began = weir_operation_begin(flow);
     const struct landing_piece piece = landing_piece(&s->landing, job, done, 0);
-    const int64_t got = os_pread(s->file, piece.data, aligned_up(piece.length, granule), piece.offset);
-    int error = got >= (int64_t)piece.length ? 0 : read_on(s, job, piece, got);
+    int error = read_piece(s, job, piece);
     if (error) return error;
     landing_deliver(&s->landing, flow, piece);
     weir_operation_end(flow, began);
@@ -117,7 +142,7 @@ static int flush_piece(const struct direct_state *s, const struct weir_job *job,
 static int direct_run_pwrite(void *state, const struct weir_job *job, struct weir_flow *flow, uint64_t budget) {
   const struct direct_state *s = state;
   const uint64_t count = landing_count(job, budget);
-  const bool flush_each = job->durability == WEIR_DURABILITY_EACH && !writes_through(job);
+  const bool flush_each = flushes_each(s, job);
   uint64_t done = 0;
   landing_supply_all(&s->landing, job, flow, count);
   for (; done < count && !weir_stopped(flow); done++) {
@@ -133,37 +158,84 @@ static int direct_run_pwrite(void *state, const struct weir_job *job, struct wei
   return 0;
 }
 
+static int direct_run_mixed(void *state, const struct weir_job *job, struct weir_flow *flow, uint64_t budget) {
+  const struct direct_state *s = state;
+  const uint64_t count = landing_count(job, budget);
+  const bool flush_each = flushes_each(s, job);
+  for (uint64_t done = 0; done < count && !weir_stopped(flow); done++) {
+    const struct landing_piece piece = landing_piece(&s->landing, job, done, 0);
+    const bool writes = weir_order_writes(job, piece.offset);
+    if (writes) landing_supply(&s->landing, flow, piece);
+    const uint64_t began = weir_operation_begin(flow);
+    int error = writes ? write_piece(s, job, piece) : read_piece(s, job, piece);
+    if (!error && writes && flush_each) error = flush_piece(s, job, piece);
+    if (error) return error;
+    if (!writes) landing_deliver(&s->landing, flow, piece);
+    weir_operation_end(flow, began);
+  }
+  return 0;
+}
+
 static int direct_sync(void *state, const struct weir_job *job) {
   const struct direct_state *s = state;
   int error = s->rest == os_no_file ? 0 : os_sync(s->rest, false);
   return error ? target_refused(job, "flushing the unaligned end", error) : target_sync(job, s->file);
 }
 
-static const struct weir_param direct_params[] = {
+static const struct weir_param reader_params[] = {
+    [PARAM_BLOCK] = LANDING_PARAM_BLOCK(LANDING_BLOCK_SWEEP),
+    [PARAM_BUFFER] = LANDING_PARAM_BUFFER(LANDING_BUFFER_SWEEP),
+};
+static const struct weir_param writer_params[] = {
     [PARAM_BLOCK] = LANDING_PARAM_BLOCK(LANDING_BLOCK_SWEEP),
     [PARAM_BUFFER] = LANDING_PARAM_BUFFER(LANDING_BUFFER_SWEEP),
     [PARAM_FLUSH] = METHODS_PARAM_FLUSH,
+    [PARAM_EXTEND] = METHODS_PARAM_EXTEND(METHODS_EXTEND_AT),
+};
+static const struct weir_param mixed_params[] = {
+    [PARAM_BLOCK] = LANDING_PARAM_BLOCK(LANDING_BLOCK_SWEEP),
+    [MIXED_FLUSH] = METHODS_PARAM_FLUSH,
 };
 
-#define DIRECT_METHOD                                                                                              \
-  METHODS_ABI, .tasks = METHODS_BOTH_TASKS, .accesses = METHODS_BOTH_ACCESSES, .params = direct_params,            \
-               .capabilities = WEIR_CAP_DIRECT, .state_size = sizeof(struct direct_state), .probe = aligned_probe, \
-               .setup = direct_setup, .open = direct_open, .close = direct_close, .teardown = direct_teardown
+#define DIRECT_METHOD                                                                                   \
+  METHODS_ABI, .accesses = METHODS_BOTH_ACCESSES, .capabilities = WEIR_CAP_DIRECT, .open = direct_open, \
+               .state_size = sizeof(struct direct_state), .close = direct_close, .teardown = direct_teardown
 
 const struct weir_method methods_direct_pread = {DIRECT_METHOD,
                                                  METHODS_READS,
+                                                 .tasks = METHODS_BOTH_TASKS,
                                                  .name = "direct/pread",
                                                  .summary = "positional reads past the page cache",
                                                  .calls = "open(2) O_DIRECT, pread(2) in a loop",
-                                                 .param_count = PARAM_FLUSH,
+                                                 .params = reader_params,
+                                                 .param_count = METHODS_COUNT(reader_params),
+                                                 .probe = aligned_probe,
+                                                 .setup = direct_setup_reader,
                                                  .run = direct_run_pread};
 
 const struct weir_method methods_direct_pwrite = {
     DIRECT_METHOD,
     METHODS_WRITES,
+    .tasks = METHODS_BOTH_TASKS,
     .name = "direct/pwrite",
     .summary = "positional writes past the page cache",
     .calls = "open(2) O_DIRECT, pwrite(2) in a loop, the unaligned end buffered; fdatasync(2) or O_DSYNC",
-    .param_count = METHODS_COUNT(direct_params),
+    .params = writer_params,
+    .param_count = METHODS_COUNT(writer_params),
+    .probe = direct_probe_writer,
+    .setup = direct_setup_writer,
     .run = direct_run_pwrite,
+    .sync = direct_sync};
+
+const struct weir_method methods_direct_mixed = {
+    DIRECT_METHOD,
+    METHODS_MIXES,
+    .name = "direct/mixed",
+    .summary = "positional reads and writes of one file past the page cache",
+    .calls = "open(2) O_DIRECT | O_RDWR, pread(2) or pwrite(2) in a loop; fdatasync(2) or O_DSYNC",
+    .params = mixed_params,
+    .param_count = METHODS_COUNT(mixed_params),
+    .probe = aligned_probe,
+    .setup = direct_setup_mixer,
+    .run = direct_run_mixed,
     .sync = direct_sync};

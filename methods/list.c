@@ -4,33 +4,37 @@
 #include "methods.h"
 
 /* X(what follows `methods_` in the name of the method's struct) */
-#define METHODS(X)   \
-  X(fd_pread)        \
-  X(fd_read)         \
-  X(fd_readv)        \
-  X(fd_preadv2)      \
-  X(fd_pwrite)       \
-  X(fd_write)        \
-  X(fd_writev)       \
-  X(fd_pwritev2)     \
-  X(fd_mixed)        \
-  X(sys_pread)       \
-  X(sys_read)        \
-  X(sys_pwrite)      \
-  X(sys_write)       \
-  X(stdio_fread)     \
-  X(stdio_fwrite)    \
-  X(map_copy)        \
-  X(map_view)        \
-  X(map_populate)    \
-  X(map_write)       \
-  X(direct_pread)    \
-  X(direct_pwrite)   \
-  X(dontcache_read)  \
-  X(dontcache_write) \
-  X(ring_plain)      \
-  X(ring_fixed)      \
-  X(ring_direct)     \
+#define METHODS(X)    \
+  X(fd_pread)         \
+  X(fd_read)          \
+  X(fd_readv)         \
+  X(fd_preadv2)       \
+  X(fd_pwrite)        \
+  X(fd_write)         \
+  X(fd_writev)        \
+  X(fd_pwritev2)      \
+  X(fd_mixed)         \
+  X(sys_pread)        \
+  X(sys_read)         \
+  X(sys_pwrite)       \
+  X(sys_write)        \
+  X(stdio_fread)      \
+  X(stdio_fwrite)     \
+  X(map_copy)         \
+  X(map_view)         \
+  X(map_populate)     \
+  X(map_window)       \
+  X(map_write)        \
+  X(map_window_write) \
+  X(map_mixed)        \
+  X(direct_pread)     \
+  X(direct_pwrite)    \
+  X(direct_mixed)     \
+  X(dontcache_read)   \
+  X(dontcache_write)  \
+  X(ring_plain)       \
+  X(ring_fixed)       \
+  X(ring_direct)      \
   X(null)
 
 #define DECLARE(name) extern const struct weir_method methods_##name;

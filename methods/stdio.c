@@ -12,7 +12,8 @@
 #include "methods.h"
 #include "target.h"
 
-enum { PARAM_BLOCK, PARAM_BUFFER, PARAM_SETVBUF };
+enum { PARAM_BLOCK, PARAM_BUFFER, PARAM_SETVBUF, PARAM_LOCK, PARAM_HINT, PARAM_EXTEND = PARAM_HINT };
+enum { LOCKED, UNLOCKED };
 
 struct stdio_state {
   struct landing landing;
@@ -20,11 +21,13 @@ struct stdio_state {
   os_file file;      /* beneath the stream, which owns it */
   char *stream_room; /* the stream's own buffer; NULL: unbuffered */
   size_t stream_size;
+  bool unlocked;
 };
 
 static int stdio_setup(void *state, const struct weir_job *job) {
   struct stdio_state *s = state;
   const enum weir_buffer_policy policy = (enum weir_buffer_policy)job->params[PARAM_BUFFER];
+  s->unlocked = job->params[PARAM_LOCK] == UNLOCKED;
   int error = landing_setup(&s->landing, job, &(struct landing_wish){.policy = policy});
   if (error || job->params[PARAM_SETVBUF] == 0) return error;
   /* glibc ignores the size given to setvbuf unless the memory is given too. */
@@ -51,9 +54,19 @@ static int stream_start(const struct stdio_state *s, const struct weir_job *job)
   return job->access == WEIR_SEQUENTIAL && job->part_offset > 0 ? stream_seek(s, job, job->part_offset) : 0;
 }
 
+static int open_file(struct stdio_state *s, const struct weir_job *job) {
+  if (job->direction == WEIR_WRITE)
+    return target_open_extending(job, 0, (enum target_extend)job->params[PARAM_EXTEND], &s->file);
+  int error = target_open(job, 0, &s->file);
+  if (error) return error;
+  error = target_advise(job, s->file, (enum os_advice)job->params[PARAM_HINT]);
+  if (error) (void)os_close(s->file);
+  return error;
+}
+
 static int stdio_open(void *state, const struct weir_job *job) {
   struct stdio_state *s = state;
-  int error = target_open(job, 0, &s->file);
+  int error = open_file(s, job);
   if (error) return error;
   s->stream = fdopen((int)s->file, job->direction == WEIR_READ ? "r" : "w"); /* "w" truncates nothing here */
   if (!s->stream) {
@@ -82,6 +95,10 @@ static void stdio_teardown(void *state, const struct weir_job *job) {
 
 /* ---- reading ------------------------------------------------------------------------------------------------------- */
 
+static size_t get(const struct stdio_state *s, unsigned char *data, size_t length) {
+  return s->unlocked ? os_stream_read(data, length, s->stream) : fread(data, 1, length, s->stream);
+}
+
 /* After a short fread: end of file, an error, or an interrupted call that may go on. */
 static int read_on(const struct stdio_state *s, const struct weir_job *job, struct landing_piece piece, size_t done) {
   while (done < piece.length) {
@@ -90,7 +107,7 @@ static int read_on(const struct stdio_state *s, const struct weir_job *job, stru
     if (error != -EINTR) return target_failed(job, "reading", piece.offset + done, piece.length - done, error);
     clearerr(s->stream);
     errno = 0;
-    done += fread(piece.data + done, 1, piece.length - done, s->stream);
+    done += get(s, piece.data + done, piece.length - done);
   }
   return 0;
 }
@@ -106,7 +123,7 @@ static int stdio_run_fread(void *state, const struct weir_job *job, struct weir_
     const struct landing_piece piece = landing_piece(&s->landing, job, done, 0);
     int error = seek_each ? stream_seek(s, job, piece.offset) : 0;
     if (error) return error;
-    const size_t got = fread(piece.data, 1, piece.length, s->stream);
+    const size_t got = get(s, piece.data, piece.length);
     if (got != piece.length && (error = read_on(s, job, piece, got)) != 0) return error;
     landing_deliver(&s->landing, flow, piece);
     weir_operation_end(flow, began);
@@ -124,7 +141,8 @@ static int flush_piece(const struct stdio_state *s, const struct weir_job *job, 
 
 /* Not repeated when interrupted: the standard leaves open what of the buffer is lost. */
 static int write_piece(const struct stdio_state *s, const struct weir_job *job, struct landing_piece piece) {
-  const size_t put = fwrite(piece.data, 1, piece.length, s->stream);
+  const size_t put =
+      s->unlocked ? os_stream_write(piece.data, piece.length, s->stream) : fwrite(piece.data, 1, piece.length, s->stream);
   return put == piece.length ? 0 : target_failed(job, "writing", piece.offset + put, piece.length - put, stream_error());
 }
 
@@ -156,37 +174,57 @@ static int stdio_sync(void *state, const struct weir_job *job) {
   return target_sync(job, s->file);
 }
 
-static const struct weir_param stdio_params[] = {
-    [PARAM_BLOCK] = LANDING_PARAM_BLOCK(LANDING_BLOCK_SWEEP),
-    [PARAM_BUFFER] = LANDING_PARAM_BUFFER(LANDING_BUFFER_SWEEP),
-    [PARAM_SETVBUF] = {.name = "setvbuf",
-                       .kind = WEIR_PARAM_SIZE,
-                       .preset = "4KiB",
-                       .min = 0,
-                       .max = LANDING_BLOCK_MAX,
-                       .tasks = WEIR_ANY,
-                       .accesses = WEIR_ANY,
-                       .durabilities = WEIR_ANY,
-                       .help = "the stream's buffer; 0 is unbuffered, 4KiB what the C library takes"},
-};
+static int stdio_probe_writer(const struct weir_job *job, struct weir_reason *reason) {
+  return target_probe_extend(job, (enum target_extend)job->params[PARAM_EXTEND], reason);
+}
 
-#define STDIO_METHOD                                                                                                       \
-  METHODS_ABI, .tasks = METHODS_BOTH_TASKS, .accesses = METHODS_BOTH_ACCESSES, .params = stdio_params,                     \
-               .param_count = METHODS_COUNT(stdio_params), .state_size = sizeof(struct stdio_state), .setup = stdio_setup, \
-               .open = stdio_open, .close = stdio_close, .teardown = stdio_teardown
+#define STDIO_PARAMS                                                                                                     \
+  [PARAM_BLOCK] = LANDING_PARAM_BLOCK(LANDING_BLOCK_SWEEP), [PARAM_BUFFER] = LANDING_PARAM_BUFFER(LANDING_BUFFER_SWEEP), \
+  [PARAM_SETVBUF] = {.name = "setvbuf",                                                                                  \
+                     .kind = WEIR_PARAM_SIZE,                                                                            \
+                     .preset = "4KiB",                                                                                   \
+                     .min = 0,                                                                                           \
+                     .max = LANDING_BLOCK_MAX,                                                                           \
+                     .tasks = WEIR_ANY,                                                                                  \
+                     .accesses = WEIR_ANY,                                                                               \
+                     .durabilities = WEIR_ANY,                                                                           \
+                     .help = "the stream's buffer; 0 is unbuffered, 4KiB what the C library takes"},                     \
+  [PARAM_LOCK] = {.name = "lock",                                                                                        \
+                  .kind = WEIR_PARAM_CHOICE,                                                                             \
+                  .preset = "locked",                                                                                    \
+                  .choices = "locked|unlocked",                                                                          \
+                  .tasks = WEIR_ANY,                                                                                     \
+                  .accesses = WEIR_ANY,                                                                                  \
+                  .durabilities = WEIR_ANY,                                                                              \
+                  .help = "does each call lock the stream"}
 
-const struct weir_method methods_stdio_fread = {STDIO_METHOD,
-                                                METHODS_READS,
-                                                .name = "stdio/fread",
-                                                .summary = "the C library's buffered reads",
-                                                .calls = "fdopen(3), setvbuf(3), fread(3); fseeko(3) before each random one",
-                                                .run = stdio_run_fread};
+static const struct weir_param reader_params[] = {STDIO_PARAMS, [PARAM_HINT] = METHODS_PARAM_HINT};
+static const struct weir_param writer_params[] = {
+    STDIO_PARAMS, [PARAM_EXTEND] = METHODS_PARAM_EXTEND(METHODS_EXTEND_IN_ORDER)};
+
+#define STDIO_METHOD                                                                                                     \
+  METHODS_ABI, .tasks = METHODS_BOTH_TASKS, .accesses = METHODS_BOTH_ACCESSES, .state_size = sizeof(struct stdio_state), \
+               .setup = stdio_setup, .open = stdio_open, .close = stdio_close, .teardown = stdio_teardown
+
+const struct weir_method methods_stdio_fread = {
+    STDIO_METHOD,
+    METHODS_READS,
+    .name = "stdio/fread",
+    .summary = "the C library's buffered reads",
+    .calls = "fdopen(3), setvbuf(3), fread(3) or fread_unlocked(3); fseeko(3) before each random one",
+    .params = reader_params,
+    .param_count = METHODS_COUNT(reader_params),
+    .run = stdio_run_fread};
 
 const struct weir_method methods_stdio_fwrite = {
     STDIO_METHOD,
     METHODS_WRITES,
     .name = "stdio/fwrite",
     .summary = "the C library's buffered writes",
-    .calls = "fdopen(3), setvbuf(3), fwrite(3); fseeko(3) before each random one; fflush(3), fdatasync(2)",
+    .calls =
+        "fdopen(3), setvbuf(3), fwrite(3) or fwrite_unlocked(3); fseeko(3) before each random one; fflush(3), fdatasync(2)",
+    .params = writer_params,
+    .param_count = METHODS_COUNT(writer_params),
+    .probe = stdio_probe_writer,
     .run = stdio_run_fwrite,
     .sync = stdio_sync};
