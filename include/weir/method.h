@@ -289,7 +289,7 @@ enum weir_capability {
   WEIR_CAP_VIEW = 1u << 1,    /* delivers without a copy: bounded by the scan floor, not by the copy floor */
   WEIR_CAP_DIRECT = 1u << 2,  /* passes the page cache by */
   WEIR_CAP_DEPTH = 1u << 3,   /* keeps several requests in flight */
-  WEIR_CAP_VARIANT = 1u << 4, /* close kin of another method: takes part when a name or pattern says so, not by itself */
+  WEIR_CAP_VARIANT = 1u << 5, /* close kin of another method: takes part when a name or pattern says so, not by itself */
   WEIR_CAP_OUTSIDE = 1u << 4, /* a program of its own moves the bytes: they do not pass here and cannot be checked; ranked */
 };
 
