@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "cli/terminal.h"
 #include "os/os.h"
+#include "report/overlay.h"
 
 #define RUN_FORMAT "jsonl"
 #define RUN_SUFFIX ".jsonl"
@@ -46,7 +47,7 @@ static int format_of_file(const struct command *command, const struct output_opt
     return 0;
   }
   return command_fail(command, "--output", NULL,
-                      "'%s' does not tell the format; end it in .jsonl, .json or .txt, or say --format", output->name);
+                      "'%s' does not tell the format; end it in .jsonl, .json, .csv, .md or .txt, or say --format", output->name);
 }
 
 /* ---- where it goes ---- */
@@ -184,6 +185,15 @@ static int check_distinct(const struct command *command, const struct output_lis
   return 0;
 }
 
+static int find_overlay(const struct command *command, const char *name, struct output_list *out) {
+  const char *hint = NULL;
+  if (!name) return 0;
+  out->overlay = overlay_by_name(name, &hint);
+  if (out->overlay) return 0;
+  return command_fail(command, "--overlay", hint, "unknown study '%s'%s%s", name, hint ? "" : "; there is ",
+                      hint ? "" : overlay_list[0].name);
+}
+
 int output_prepare(const struct command *command, const struct output_options *options, const char *input,
                    struct output_list *out) {
   const struct plan_strings *files = &options->files;
@@ -197,7 +207,8 @@ int output_prepare(const struct command *command, const struct output_options *o
       return command_fail(command, "--output", NULL, "standard output is given twice; only one document goes there");
     dash = dash || standard;
   }
-  int code = prepare_standard(command, options, dash, out);
+  int code = find_overlay(command, options->overlay, out);
+  if (code == 0) code = prepare_standard(command, options, dash, out);
   for (unsigned i = 0; i < files->count && code == 0; i++) {
     if (is_standard(files->values[i])) continue;
     struct output *output = &out->outputs[out->count++];
@@ -239,7 +250,7 @@ static void write_run(const struct run *run, FILE *out) {
 
 static void write_document(const struct output_list *list, const struct output *output, const struct summary *summary,
                            FILE *out) {
-  struct report_options options = {output->standard && list->color, output->standard ? list->width : 0};
+  struct report_options options = {output->standard && list->color, output->standard ? list->width : 0, list->overlay};
   if (output->report)
     output->report->write(summary, &options, out);
   else

@@ -11,6 +11,7 @@
 struct output_options {
   struct plan_strings files;
   const char *format;
+  const char *overlay;
   int color; /* enum terminal_color */
 };
 #define OUTPUT_ROWS(type, member)                                                                                           \
@@ -21,12 +22,17 @@ struct output_options {
    .kind = OPTION_TEXTS,                                                                                                    \
    .offset = offsetof(type, member.files),                                                                                  \
    .help =                                                                                                                  \
-       "write the results there too, by suffix: .jsonl (run file),\n.json, .txt; '-' is standard output; may be repeated"}, \
+       "write the results there too, by suffix: .jsonl (run file),\n.json, .txt, .md, .csv; '-' is standard output; may be\nrepeated"}, \
       {.name = "format",                                                                                                    \
        .argument = "NAME",                                                                                                  \
        .kind = OPTION_TEXT,                                                                                                 \
        .offset = offsetof(type, member.format),                                                                             \
-       .help = "format on standard output: table, json, jsonl"},                                                            \
+       .help = "format on standard output: table, json, csv, markdown, jsonl"},                                                            \
+      {.name = "overlay",                                                                                                   \
+       .argument = "STUDY",                                                                                                 \
+       .kind = OPTION_TEXT,                                                                                                 \
+       .offset = offsetof(type, member.overlay),                                                                            \
+       .help = "set the figures that a study published beside ours\n(study-e, with --suite blocks)"},                       \
   {                                                                                                                         \
     .name = "color", .argument = "WHEN", .kind = OPTION_WORD, .offset = offsetof(type, member.color),                       \
     .words = terminal_color_words, .help = "colours on standard output"                                                     \
@@ -46,6 +52,7 @@ struct output_list {
   bool live; /* standard output gets the run file while it is made */
   bool color;
   unsigned width;
+  const struct overlay *overlay; /* or NULL */
   struct output *outputs;
 };
 

@@ -100,6 +100,29 @@ static void put_limit(const struct page *page, const struct stat_cell *cell, str
   text_put(out, "%");
 }
 
+/* ---- what a study published ---- */
+
+static const struct overlay_figure *figure_of(const struct page *page, const struct stat_cell *cell) {
+  return overlay_find(page->overlay, &page->group->plan->demand, cell->plan);
+}
+
+static void put_published(const struct page *page, const struct stat_cell *cell, struct text *out) {
+  const struct overlay_figure *figure = figure_of(page, cell);
+  if (figure == NULL) return;
+  text_decimal(out, figure->mb_per_s, figure->mb_per_s < 99.95 ? 1 : 0);
+  text_put(out, " MB/s");
+}
+
+/* Against the style of our baseline, as our own ratio is. */
+static void put_published_speed(const struct page *page, const struct stat_cell *cell, struct text *out) {
+  const struct stat_group *group = page->group;
+  const struct overlay_figure *figure = figure_of(page, cell);
+  const struct overlay_figure *base = group->baseline >= 0 ? figure_of(page, &group->cells[group->baseline]) : NULL;
+  if (figure == NULL || base == NULL) return;
+  page_put_ratio(out, figure->mb_per_s / base->mb_per_s);
+  text_put(out, "×");
+}
+
 /* What the numbers of such a demand are when all went as asked. */
 static bool label_is_expected(const struct plan_demand *demand, const char *label) {
   if (demand->direction == WEIR_WRITE) {
@@ -134,6 +157,8 @@ static const struct column columns[] = {
     [COLUMN_SPEED] = {NULL, true, KEEP, put_speed},
     {"95% interval", true, KEEP_LONG, put_interval},
     {"verdict", false, KEEP, put_verdict},
+    {"published", true, 80, put_published},
+    {"its speed", true, 81, put_published_speed},
     {"cpu/GiB", true, 40, put_cpu},
     {"faults/GiB", true, 30, put_faults},
     {"peak", true, 5, put_peak},

@@ -214,7 +214,7 @@ static void put_notes(const struct page *page) {
 }
 
 static void write_markdown(const struct summary *summary, const struct report_options *options, FILE *out) {
-  struct page page = {.summary = summary, .out = out};
+  struct page page = {.summary = summary, .out = out, .overlay = options->overlay};
   fputs("# weir\n\n", out);
   for (unsigned i = 0; i < summary->group_count && !page_is_void(&page); i++) {
     page.group = &summary->groups[i];

@@ -5,6 +5,7 @@
 #define WEIR_PAGE_H
 
 #include "report/display.h"
+#include "report/overlay.h"
 #include "report/report.h"
 
 #define PAGE_GIB 1073741824.0
@@ -17,6 +18,7 @@ enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM };
 struct page {
   const struct summary *summary;
   const struct stat_group *group;
+  const struct overlay *overlay; /* or NULL */
   FILE *out;
   bool color;
   size_t width;

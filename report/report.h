@@ -10,9 +10,12 @@
 
 #include "stat/summary.h"
 
+struct overlay;
+
 struct report_options {
   bool color;      /* ANSI colours; never the only carrier of a meaning */
   unsigned width;  /* columns; 0 = 100 */
+  const struct overlay *overlay; /* published figures to set beside ours, or NULL; see overlay.h */
 };
 
 struct report {

@@ -116,6 +116,17 @@ static void print_interrupted(const struct page *page) {
     fprintf(page->out, "interrupted after %u of %u rounds\n", summary->rounds, summary->rounds_planned);
 }
 
+/* Whose figures stand beside ours. */
+static void print_overlay(const struct page *page) {
+  const struct overlay *overlay = page->overlay;
+  struct text text = {0};
+  if (overlay == NULL) return;
+  text_format(&text, "published: %s, %s: %s; %s. MB/s there, and the speed against the style of our baseline", overlay->name,
+              overlay->source, overlay->machine, overlay->file);
+  display_wrap(page->out, &(struct display_box){page->width, 0, 2}, text_string(&text));
+  text_release(&text);
+}
+
 void page_head(const struct page *page) {
   const struct run *run = page->summary->run;
   const char *system = run_fact_text(run, "system"), *kernel = run_fact_text(run, "kernel");
@@ -134,6 +145,7 @@ void page_head(const struct page *page) {
   text_format(&text, " · seed" DISPLAY_GLUE "0x%llX", (unsigned long long)run->plan.seed);
   display_wrap(page->out, &(struct display_box){page->width, 0, 2}, text_string(&text));
   text_release(&text);
+  print_overlay(page);
   if (run->interrupted) print_interrupted(page);
 }
 
@@ -199,7 +211,7 @@ static void print_foot(const struct page *page) {
 }
 
 static void write_table(const struct summary *summary, const struct report_options *options, FILE *out) {
-  struct page page = {.summary = summary, .out = out, .color = options->color};
+  struct page page = {.summary = summary, .out = out, .color = options->color, .overlay = options->overlay};
   page.width = options->width ? options->width : WIDTH_PRESET;
   if (page.width < WIDTH_LEAST) page.width = WIDTH_LEAST;
   page_head(&page);

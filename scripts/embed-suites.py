@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
-"""Puts suite files into the program: embed-suites.py OUTPUT.c INPUT.ini...
+"""Puts the files of suites/ into the program: embed-suites.py OUTPUT.c INPUT...
 
-Writes a C file that defines plan_suites[]: name (file stem), summary (of the section [suite]) and text. Only the summary is
-read here; what else the text says is checked by the program and its tests.
+INPUT.ini, suites: OUTPUT.c defines plan_suites[]: name (file stem), summary (of the section [suite]) and text. Only the
+summary is read here; what else the text says is checked by the program and its tests.
+
+INPUT.csv, published figures: OUTPUT.c defines overlay_list[]: name (file stem), what the lines "# key: text" at the head say,
+and a figure for each row.
 """
 import configparser
+import csv
 import pathlib
 import sys
 
@@ -29,17 +33,48 @@ def summary_of(path, text):
         sys.exit(f"{path}: no summary in section [suite]")
 
 
-def main(output, inputs):
+def suites(paths):
     arrays, entries = "", ""
-    for number, path in enumerate(map(pathlib.Path, sorted(inputs))):
+    for number, path in enumerate(paths):
         text = path.read_text(encoding="utf-8")
         arrays += array(f"name_{number}", path.stem) + array(f"summary_{number}", summary_of(path, text)) + array(f"text_{number}", text)
         entries += f"    {{name_{number}, summary_{number}, text_{number}}},\n"
-    pathlib.Path(output).write_text(
-        "/* Made by scripts/embed-suites.py from suites; not to be edited. */\n"
-        '#include <stddef.h>\n\n#include "plan/plan.h"\n\n'
-        f"{arrays}\nconst struct plan_suite plan_suites[] = {{\n{entries}    {{NULL, NULL, NULL}},\n}};\n",
-        encoding="utf-8")
+    return ('#include <stddef.h>\n\n#include "plan/plan.h"\n\n'
+            f"{arrays}\nconst struct plan_suite plan_suites[] = {{\n{entries}    {{NULL, NULL, NULL}},\n}};\n")
+
+
+ACCESS = {"Seq": "WEIR_SEQUENTIAL", "Rand": "WEIR_RANDOM"}
+DIRECTION = {"Inp": "WEIR_READ", "Out": "WEIR_WRITE"}
+
+
+def figure(row):
+    return (f'    {{"{row["Style"]}", {ACCESS[row["Access"]]}, {DIRECTION[row["Inp/Out"]]}, {int(row["BlockSiz"])}, '
+            f'{float(row["Seconds"])!r}, {float(row["MBytes/sec"])!r}}},\n')
+
+
+def overlays(paths):
+    arrays, entries = "", ""
+    for number, path in enumerate(paths):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        facts = dict(line[1:].strip().split(": ", 1) for line in lines if line.startswith("#"))
+        rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+        try:
+            arrays += array(f"name_{number}", path.stem) + "".join(array(f"{key}_{number}", facts[key]) for key in ("source", "machine", "file"))
+            arrays += f"static const struct overlay_figure figures_{number}[] = {{\n" + "".join(map(figure, rows)) + "};\n"
+        except KeyError as error:
+            sys.exit(f"{path}: missing or unknown: {error}")
+        entries += f"    {{name_{number}, source_{number}, machine_{number}, file_{number}, {len(rows)}, figures_{number}}},\n"
+    return ('#include <stddef.h>\n\n#include "report/overlay.h"\n\n'
+            f"{arrays}\nconst struct overlay overlay_list[] = {{\n{entries}    {{NULL, NULL, NULL, NULL, 0, NULL}},\n}};\n")
+
+
+def main(output, inputs):
+    paths = sorted(map(pathlib.Path, inputs))
+    kinds = {path.suffix for path in paths}
+    if kinds not in ({".ini"}, {".csv"}):
+        sys.exit(__doc__)
+    text = suites(paths) if kinds == {".ini"} else overlays(paths)
+    pathlib.Path(output).write_text("/* Made by scripts/embed-suites.py from suites; not to be edited. */\n" + text, encoding="utf-8")
 
 
 if __name__ == "__main__":
