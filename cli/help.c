@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/topics.h"
 
 void help_overview(void) {
   printf(
@@ -15,7 +16,9 @@ void help_overview(void) {
       "  weir report run.jsonl                   shows the results again\n\n"
       "Commands:\n");
   for (unsigned i = 0; command_list[i]; i++) printf("  %-10s %s\n", command_list[i]->name, command_list[i]->summary);
-  printf("\n'weir help COMMAND' tells the options of a command; 'weir --version' the version.\n");
+  printf("\nTopics:\n");
+  for (unsigned i = 0; topic_list[i].name; i++) printf("  %-10s %s\n", topic_list[i].name, topic_list[i].summary);
+  printf("\n'weir help WORD' tells the options of a command or explains a topic; 'weir --version' the version.\n");
 }
 
 void help_command(const struct command *command) {
@@ -51,6 +54,28 @@ int command_cannot(const char *format, ...) {
   return EXIT_CANNOT;
 }
 
+/* A command, or a topic. */
+static int explain(const char *word) {
+  const char *names[32] = {NULL};
+  unsigned count = 0;
+  for (unsigned i = 0; command_list[i] && count < 31; i++) {
+    if (strcmp(command_list[i]->name, word) == 0) {
+      help_command(command_list[i]);
+      return EXIT_FINE;
+    }
+    names[count++] = command_list[i]->name;
+  }
+  for (unsigned i = 0; topic_list[i].name && count < 31; i++) {
+    if (strcmp(topic_list[i].name, word) == 0) {
+      topic_list[i].print();
+      return EXIT_FINE;
+    }
+    names[count++] = topic_list[i].name;
+  }
+  const char *hint = plan_nearest(word, names);
+  return command_fail(NULL, NULL, hint, "no help on '%s'%s", word, hint ? "" : "; there is help on commands, rounds, ranks, warnings");
+}
+
 static int run_help(const struct command *self, int argc, char **argv) {
   struct option_operands operands;
   enum option_result parsed = option_parse(self, argc, argv, NULL, &operands);
@@ -59,19 +84,18 @@ static int run_help(const struct command *self, int argc, char **argv) {
     help_overview();
     return EXIT_FINE;
   }
-  const struct command *command = command_find(operands.values[0]);
-  if (!command) return EXIT_CANNOT;
-  help_command(command);
-  return EXIT_FINE;
+  if (operands.count > 1) return command_fail(self, NULL, NULL, "one word at a time");
+  return explain(operands.values[0]);
 }
 
 const struct command cmd_help = {
     .name = "help",
-    .synopsis = "[COMMAND]",
-    .summary = "tell the options of a command",
-    .description = "Tells what a command does and its options.",
+    .synopsis = "[COMMAND|TOPIC]",
+    .summary = "tell the options of a command, or what rounds, ranks and warnings are",
+    .description = "Tells what a command does and its options. Topics are rounds, ranks and warnings.",
     .examples =
         "  weir help\n"
-        "  weir help bench\n",
+        "  weir help bench\n"
+        "  weir help ranks\n",
     .run = run_help,
 };

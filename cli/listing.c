@@ -7,6 +7,7 @@
 #include "cli/outside.h"
 #include "measure/measure.h"
 #include "os/os.h"
+#include "report/display.h"
 #include "report/report.h"
 
 struct listing_request {
@@ -48,49 +49,96 @@ static struct availability availability_of(const struct plan *plan, const struct
   return found;
 }
 
-static void print_params(const struct weir_method *method) {
-  char low[UNITS_TEXT_MAX], high[UNITS_TEXT_MAX];
-  for (size_t i = 0; i < method->param_count; i++) {
-    const struct weir_param *param = &method->params[i];
-    printf("      %s=%s", param->name, param->preset);
-    if (param->kind == WEIR_PARAM_CHOICE)
-      printf(" (%s)", param->choices);
-    else if (param->kind == WEIR_PARAM_SIZE)
-      printf(" (%s to %s)", units_size_name(param->min, low), units_size_name(param->max, high));
-    else
-      printf(" (%llu to %llu)", (unsigned long long)param->min, (unsigned long long)param->max);
-    printf("  %s\n", param->help ? param->help : "");
-  }
+/* Continuation lines stand below the summary. */
+#define LIST_WIDTH 100
+#define SUMMARY_COLUMN 29
+static void print_below(const char *before, const char *text) {
+  printf("%*s%s", SUMMARY_COLUMN, "", before);
+  display_wrap(stdout, &(struct display_box){LIST_WIDTH, SUMMARY_COLUMN + strlen(before), SUMMARY_COLUMN + 2}, text);
+}
+
+static void print_presets(const struct weir_method *method) {
+  char text[512] = "";
+  size_t used = 0;
+  for (size_t i = 0; i < method->param_count && used < sizeof text; i++)
+    used += (size_t)snprintf(text + used, sizeof text - used, "%s%s=%s", i ? ", " : "", method->params[i].name,
+                             method->params[i].preset);
+  if (used) print_below("", text);
 }
 
 static void print_method(const struct plan *plan, const struct weir_method *method) {
   struct availability found = availability_of(plan, method);
-  printf("  %-16s %s\n", method->name, method->summary);
-  if (method->calls) printf("      calls: %s\n", method->calls);
-  if (found.tried && !found.works)
-    printf("      unavailable: %s%s%s%s\n", found.reason, found.remedy[0] ? " (" : "", found.remedy,
-           found.remedy[0] ? ")" : "");
-  print_params(method);
+  char why[sizeof((struct weir_reason *)0)->text + sizeof((struct weir_reason *)0)->remedy + 8];
+  printf("  %-16s %-9s ", method->name, !found.tried ? "?" : found.works ? "ok" : "not here");
+  display_wrap(stdout, &(struct display_box){LIST_WIDTH, SUMMARY_COLUMN, SUMMARY_COLUMN}, method->summary);
+  snprintf(why, sizeof why, "%s%s%s", found.reason, found.remedy[0] ? " \xe2\x86\x92 " : "", found.remedy);
+  if (found.tried && !found.works) print_below("not here: ", why);
+  if (method->calls) print_below("", method->calls);
+  print_presets(method);
+}
+
+/* ---- parameters, each once ---- */
+
+static bool same_param(const struct weir_param *a, const struct weir_param *b) {
+  if (strcmp(a->name, b->name) != 0 || a->kind != b->kind || a->min != b->min || a->max != b->max) return false;
+  return strcmp(a->help ? a->help : "", b->help ? b->help : "") == 0 &&
+         strcmp(a->choices ? a->choices : "", b->choices ? b->choices : "") == 0;
+}
+
+static void print_param(const struct weir_param *param) {
+  char low[UNITS_TEXT_MAX], high[UNITS_TEXT_MAX], range[128];
+  if (param->kind == WEIR_PARAM_CHOICE)
+    snprintf(range, sizeof range, "%s", param->choices);
+  else if (param->kind == WEIR_PARAM_SIZE)
+    snprintf(range, sizeof range, "%s to %s", units_size_name(param->min, low), units_size_name(param->max, high));
+  else
+    snprintf(range, sizeof range, "%llu to %llu", (unsigned long long)param->min, (unsigned long long)param->max);
+  printf("  %-9s %-18s ", param->name, range);
+  size_t used = strlen(range) > 18 ? 13 + strlen(range) : 31;
+  display_wrap(stdout, &(struct display_box){LIST_WIDTH, used, 31}, param->help ? param->help : "");
+}
+
+/* The first of its kind in the list of methods? */
+static bool is_first(const struct weir_method *const *methods, unsigned method, size_t index) {
+  const struct weir_param *param = &methods[method]->params[index];
+  for (unsigned m = 0; m <= method; m++)
+    for (size_t i = 0; i < methods[m]->param_count && !(m == method && i == index); i++)
+      if (same_param(&methods[m]->params[i], param)) return false;
+  return true;
+}
+
+static void print_params(const struct weir_method *const *methods) {
+  printf("\nTheir parameters, written 'fd/pread[block=64KiB|1MiB]':\n");
+  for (unsigned m = 0; methods[m]; m++)
+    for (size_t i = 0; i < methods[m]->param_count; i++)
+      if (is_first(methods, m, i)) print_param(&methods[m]->params[i]);
 }
 
 /* A plan in which every method stands, each with its presets, in every use that it serves. */
-static int plan_all(const struct listing_request *listing, struct plan *out) {
+static int plan_all(const struct listing_request *listing, struct plan *out, struct weir_reason *problem) {
   struct plan_request request = {.places = listing->places,
                                  .task = {2, {WEIR_TASK_BLOCKS, WEIR_TASK_WHOLE}},
-                                 .direction = {2, {WEIR_READ, WEIR_WRITE}},
                                  .size = {1, {UINT64_C(1) << 20}}};
   struct plan_error error;
   const struct plan_strings *names = &request.methods;
   const struct weir_method *const *methods = listing->outside.methods;
-  for (unsigned i = 0; methods[i] && i < sizeof names->values / sizeof *names->values; i++)
-    request.methods.values[request.methods.count++] = methods[i]->name;
-  return plan_make(&request, methods, out, &error);
+  uint32_t directions = 0;
+  for (int i = 0; plan_direction_words[i]; i++) {
+    request.direction.values[request.direction.count++] = i;
+    directions |= WEIR_BIT(i);
+  }
+  for (unsigned i = 0; methods[i] && request.methods.count < sizeof names->values / sizeof *names->values; i++)
+    if (methods[i]->directions & directions) request.methods.values[request.methods.count++] = methods[i]->name;
+  int code = plan_make(&request, methods, out, &error);
+  if (code == -EINVAL) snprintf(problem->text, sizeof problem->text, "%s", error.text);
+  return code;
 }
 
 static void print_methods(const struct listing_request *listing, const struct run *run) {
   const struct weir_method *const *methods = listing->outside.methods;
-  printf("Methods (parameter=default, and what it may be):\n");
+  printf("Methods, whether they work here, and their parameters as they are when nothing is said:\n");
   for (unsigned i = 0; methods[i]; i++) print_method(&run->plan, methods[i]);
+  print_params(methods);
 }
 
 static int list_methods(const struct listing_request *listing) {
@@ -99,16 +147,15 @@ static int list_methods(const struct listing_request *listing) {
   const struct measure_options options = {.methods = listing->outside.methods,
                                           .worker_arguments = listing->outside.worker_arguments,
                                           .interrupted = command_interrupts()};
-  int code = plan_all(listing, &run.plan);
-  if (code < 0) return command_cannot("the methods cannot be listed: %s", strerror(-code));
-  code = os_interrupts_catch(command_interrupts());
+  int code = plan_all(listing, &run.plan, &problem);
+  if (code == 0) code = os_interrupts_catch(command_interrupts());
   if (code == 0) code = measure_probe(&run, &options, &problem);
   if (code < 0 && code != -EINTR)
     fprintf(stderr, "weir: whether they work here is not known: %s\n", problem.text[0] ? problem.text : strerror(-code));
   if (code < 0) plan_release(&run.plan);
   if (code != -EINTR) print_methods(listing, &run);
   run_release(&run);
-  return code == -EINTR ? EXIT_INTERRUPTED : EXIT_FINE;
+  return code == -EINTR ? EXIT_INTERRUPTED : EXIT_FINE; /* what does not work here is an answer, no failure */
 }
 
 /* ---- suites, reports ---- */
@@ -116,7 +163,7 @@ static int list_methods(const struct listing_request *listing) {
 static int list_suites(const struct listing_request *listing) {
   printf("Suites:\n");
   for (const struct plan_suite *suite = plan_suites; suite->name; suite++)
-    printf("  %-16s %s\n", suite->name, suite->summary);
+    printf("  %-16s ", suite->name), display_wrap(stdout, &(struct display_box){LIST_WIDTH, 19, 19}, suite->summary);
   return EXIT_FINE;
 }
 

@@ -215,17 +215,14 @@ static void warn_of_flags(struct run *run) {
              "other programs used the device during %zu of %zu samples; kept", foreign, total);
 }
 
-/* The rounds that it takes to tell anything apart come before the time; a run that stopped early is told to be one. */
-static void warn_of_length(struct run *run, uint64_t elapsed_ns, int result, const struct weir_reason *problem) {
+/* The rounds that it takes to tell anything apart come before the time. */
+static void warn_of_length(struct run *run, uint64_t elapsed_ns) {
   const struct plan *plan = &run->plan;
   char took[UNITS_TEXT_MAX], asked[UNITS_TEXT_MAX];
   if ((plan->rounds == 0 || plan->fill_time) && elapsed_ns > plan->time_ns + plan->time_ns / 10)
-    run_warn(run, "W10", "give more --time, or name fewer methods with -m",
+    run_warn(run, "W16", "give more --time, or name fewer methods with -m",
              "the run took %s instead of %s: trying all methods and the fewest rounds that tell something apart took so long",
              units_duration_text(elapsed_ns, took), units_duration_text(plan->time_ns, asked));
-  if (result < 0 && result != -EINTR && run->sample_count > 0)
-    run_warn(run, "W11", problem->remedy, "the run ended before its time: %s",
-             problem->text[0] ? problem->text : strerror(-result));
 }
 
 /* ---- the run ------------------------------------------------------------------------------------------------------------ */
@@ -279,7 +276,7 @@ int measure_run(struct run *run, const struct measure_options *options, struct w
     result = measure_cells(&sampler, began, problem);
     sampler_close(&sampler);
   }
-  warn_of_length(run, os_clock_ns() - began, result, problem);
+  warn_of_length(run, os_clock_ns() - began);
   run->interrupted = result < 0 || *options->interrupted > 0;
   if (options->stream) run_write_trailer(run, options->stream);
   if (options->observer.event) options->observer.event(options->observer.context, &done);

@@ -9,6 +9,8 @@ import json
 import os
 import pathlib
 import pty
+import re
+import shutil
 import signal
 import struct
 import subprocess
@@ -221,7 +223,7 @@ def test_longer_than_asked():
     done = weir("bench", "-m", "fd/pread", "-m", "map/view", "--size", "1MiB", "--time", "1us", "-o", "a.json")
     assert b"longer than the " in done.stderr, done.stderr
     warnings = json.loads(pathlib.Path("a.json").read_text())["warnings"]
-    assert "W10" in [warning["id"] for warning in warnings], warnings
+    assert "W16" in [warning["id"] for warning in warnings], warnings
 
 
 def test_interrupt_before_the_first_round():
@@ -233,6 +235,30 @@ def test_interrupt_before_the_first_round():
     expect(process.returncode, 130)
     assert "interrupted: nothing was measured\n" in out and "floors" not in out, out
     expect(weir("report", "a.jsonl").stdout.decode(), out)
+
+
+def test_every_warning_is_explained():
+    source = pathlib.Path(__file__).resolve().parents[2]
+    raised = set()
+    for path in [*source.glob("bench/**/*.c"), *source.glob("cli/*.c")]:
+        raised |= set(re.findall(r'run_warn\([^"]*"(W\d\d)"', path.read_text()))
+    assert len(raised) > 9, raised
+    explained = [line.split()[0] for line in weir("help", "warnings").stdout.decode().splitlines() if re.match(r"W\d\d ", line)]
+    expect(sorted(raised), explained)
+
+
+def test_what_does_not_work_here_is_listed():
+    if not shutil.which("strace"):
+        print("SKIP no strace to forbid io_uring with")
+        return
+    done = subprocess.run(["strace", "-f", "-qq", "-o", "/dev/null", "-e", "inject=io_uring_setup:error=EPERM", WEIR, "list"],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    expect(done.returncode, 0)
+    lines = done.stdout.splitlines()
+    at = [number for number, line in enumerate(lines) if line.startswith("  ring/plain")][0]
+    assert " not here " in lines[at] and lines[at + 1].strip().startswith("not here: "), lines[at:at + 3]
+    assert any(line.split()[:2] == ["fd/pread", "ok"] for line in lines), done.stdout
+    assert max(map(len, lines)) <= 100, max(lines, key=len)
 
 
 def test_strict_is_not_sure():
