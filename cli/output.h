@@ -32,7 +32,7 @@ struct output_options {
        .argument = "STUDY",                                                                                                 \
        .kind = OPTION_TEXT,                                                                                                 \
        .offset = offsetof(type, member.overlay),                                                                            \
-       .help = "set the figures that a study published beside ours\n(study-e, with --suite blocks)"},                       \
+       .help = "set the figures that a study published beside ours\n(study-e, of the suite blocks)"},                       \
   {                                                                                                                         \
     .name = "color", .argument = "WHEN", .kind = OPTION_WORD, .offset = offsetof(type, member.color),                       \
     .words = terminal_color_words, .help = "colours on standard output"                                                     \
