@@ -109,7 +109,7 @@ struct request {
        .kind = OPTION_WORD,                                                                                           \
        .offset = REQUEST_AT(plan.rank_by),                                                                            \
        .words = plan_rank_words,                                                                                      \
-       .help = "what is ranked"},                                                                                     \
+       .help = "what is compared and ranked"},                                                                                     \
       {.name = "latency", .kind = OPTION_FLAG, .offset = REQUEST_AT(plan.latency), .help = "time every operation"}, { \
     .name = "seed", .argument = "N", .kind = OPTION_SEED, .offset = REQUEST_AT(seed),                                 \
     .help = "the same seed gives the same orders and data"                                                            \
