@@ -137,6 +137,12 @@ int os_map_advise(void *address, size_t length, enum os_advice advice);
 /* ---- rings: many requests in flight -------------------------------------------------------------------------------- */
 
 struct os_ring; /* one thread only */
+/* Who works through the requests. */
+enum os_ring_engine {
+  OS_RING_SHARED,  /* the system, by queues in memory that both sides see: io_uring */
+  OS_RING_KERNEL,  /* the system, by calls that hand over and fetch: Linux AIO; waits inside unless transfers are direct */
+  OS_RING_THREADS, /* threads of the C library: POSIX AIO */
+};
 enum os_ring_kind { OS_RING_READ, OS_RING_WRITE, OS_RING_SYNC };
 struct os_ring_request {
   enum os_ring_kind kind;
@@ -148,12 +154,17 @@ struct os_ring_request {
   uint32_t length;
   uint64_t offset;
   uint64_t tag;           /* comes back with the completion */
+  /* The request queued next is begun when this one is done, and is -ECANCELED when this one failed or came short. Ends with
+   * what is submitted at once. OS_RING_SHARED only. */
+  bool linked;
 };
 struct os_ring_completion { uint64_t tag; int32_t result; /* count or negative errno value */ };
 
 /* A ring for `depth` requests in flight. Any failure means "not here": -ENOSYS, -EPERM, -ENOMEM ... */
-int os_ring_open(unsigned depth, struct os_ring **out);
+int os_ring_open(unsigned depth, struct os_ring **out); /* OS_RING_SHARED */
+int os_ring_open_engine(enum os_ring_engine engine, unsigned depth, struct os_ring **out);
 void os_ring_close(struct os_ring *ring); /* the caller has reaped everything before */
+/* Registration saves look-ups; -EOPNOTSUPP where the engine has none. */
 int os_ring_register_file(struct os_ring *ring, os_file file);
 int os_ring_register_buffers(struct os_ring *ring, void *const *buffers, const size_t *lengths, unsigned count);
 /* Puts one request into the queue without a system call. -EBUSY when `depth` requests are queued or in flight. */
@@ -188,6 +199,15 @@ int os_process_spawn(const char *const *argv, const os_file *keep, unsigned keep
 /* Waits for at most timeout_ns (UINT64_MAX: for ever). -ETIMEDOUT: still running. */
 int os_process_wait(os_process process, uint64_t timeout_ns, struct os_exit *out);
 int os_process_kill(os_process process);
+/*
+ * Starts a program for its own sake, with these standard streams (os_no_file: nothing to read, not kept), in a process group
+ * of its own, killed when the thread that started it ends. Returns when it runs, or with the reason why it cannot.
+ */
+int os_program_start(const char *file, const char *const *argv, const os_file streams[3], os_process *out);
+/* The file that a shell would run for this name: along PATH, or the name itself if it holds a slash. -ENOENT, -EACCES. */
+int os_program_find(const char *name, char *out, size_t size);
+/* Ends the whole group of a program, all that it started with it. -ESRCH: nobody is left. */
+int os_process_kill_group(os_process leader);
 const char *os_crash_name(int code); /* "SIGBUS", ... */
 int os_self_path(char *out, size_t size); /* the running program's file */
 /* Detaches from terminal signals so that Ctrl-C reaches only the parent (for janitors and workers). */
@@ -257,6 +277,9 @@ struct os_usage {
   uint64_t voluntary_switches, involuntary_switches;
 };
 void os_usage(struct os_usage *out);
+void os_usage_add_children(struct os_usage *out); /* adds what ended children took that were waited for */
+/* The most that one of them had. Not less than this process had when it started them: that is where they begin. */
+uint64_t os_children_peak_bytes(void);
 uint64_t os_resident_bytes(void);      /* memory that this process has in use now */
 uint64_t os_peak_bytes(void);          /* the most it had since it started or os_peak_reset */
 /* Sets the peak back to what is resident now. A forked process starts with the peak at its parent's resident set. */

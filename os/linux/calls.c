@@ -41,6 +41,14 @@ static ssize_t call_raw_pread(int fd, void *data, size_t length, off_t offset) {
 static ssize_t call_raw_pwrite(int fd, const void *data, size_t length, off_t offset) {
   return syscall(SYS_pwrite64, fd, data, length, offset);
 }
+static int call_io_setup(unsigned depth, aio_context_t *out) { return (int)syscall(SYS_io_setup, depth, out); }
+static int call_io_destroy(aio_context_t context) { return (int)syscall(SYS_io_destroy, context); }
+static int call_io_submit(aio_context_t context, long count, struct iocb **blocks) {
+  return (int)syscall(SYS_io_submit, context, count, blocks);
+}
+static int call_io_getevents(aio_context_t context, long least, long most, struct io_event *out, struct timespec *timeout) {
+  return (int)syscall(SYS_io_getevents, context, least, most, out, timeout);
+}
 static int call_cachestat(int fd, struct call_range *range, struct call_cache *out) {
   return (int)syscall(SYS_cachestat, fd, range, out, 0U);
 }

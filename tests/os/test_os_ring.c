@@ -103,6 +103,69 @@ static struct os_ring_completion do_one(struct os_ring *ring, const struct os_ri
   return done;
 }
 
+/* The engines that are not io_uring keep the same promises. */
+static void check_engine(const char *directory, enum os_ring_engine engine) {
+  struct os_ring *ring = NULL;
+  const int error = os_ring_open_engine(engine, DEPTH, &ring);
+  if (error == -ENOSYS || error == -EPERM) skip_because("engine %d: %s", (int)engine, strerror(-error));
+  assert_int_equal(error, 0);
+  os_file file = make_file(directory, "engine", 3 * BLOCK + 100);
+  static unsigned char data[DEPTH][4096], back[4096];
+  struct os_ring_completion done[DEPTH];
+  struct os_ring_request request;
+  for (unsigned round = 0; round < 20; round++) {
+    for (unsigned i = 0; i < DEPTH; i++) {
+      request = transfer(OS_RING_READ, file, data[i], i);
+      assert_int_equal(os_ring_queue(ring, &request), 0);
+    }
+    assert_int_equal(os_ring_queue(ring, &request), -EBUSY);
+    unsigned count = 0;
+    while (count < DEPTH) {
+      assert_int_equal(os_ring_submit(ring, 1), 0);
+      count += os_ring_reap(ring, done + count, 1 + round % DEPTH < DEPTH - count ? 1 + round % DEPTH : DEPTH - count);
+    }
+    for (unsigned i = 0; i < DEPTH; i++) {
+      uint64_t block = done[i].tag - 100;
+      assert_true(block < DEPTH);
+      assert_int_equal(done[i].result, block < 3 ? (int)BLOCK : 100);
+      assert_int_equal(data[block][99], (unsigned char)((block * BLOCK + 99) * 7));
+    }
+  }
+  assert_int_equal(os_ring_submit(ring, 5), 0); /* nothing can come: does not hang */
+  memset(data[0], 'e', BLOCK);
+  request = transfer(OS_RING_WRITE, file, data[0], 1);
+  assert_int_equal(do_one(ring, &request).result, (int)BLOCK);
+  request = transfer(OS_RING_SYNC, file, NULL, 0);
+  assert_int_equal(do_one(ring, &request).result, 0);
+  assert_int_equal(os_pread_full(file, back, BLOCK, BLOCK), (int64_t)BLOCK);
+  assert_memory_equal(back, data[0], BLOCK);
+  request = transfer(OS_RING_READ, 900, data[0], 0); /* no such descriptor */
+  assert_int_equal(do_one(ring, &request).result, -EBADF);
+  assert_true(os_ring_register_file(ring, file) < 0);
+  os_ring_close(ring);
+  assert_int_equal(os_close(file), 0);
+}
+static void kernel_aio_keeps_the_promises(void **state) { check_engine(*state, OS_RING_KERNEL); }
+static void threads_keep_the_promises(void **state) { check_engine(*state, OS_RING_THREADS); }
+
+static void linked_requests_stop_after_a_short_one(void **state) {
+  struct os_ring *ring = need_ring(DEPTH);
+  os_file file = make_file(*state, "chain", BLOCK + 100);
+  static unsigned char data[DEPTH][4096];
+  struct os_ring_completion done[3];
+  for (unsigned i = 0; i < 3; i++) {
+    struct os_ring_request request = transfer(OS_RING_READ, file, data[i], i);
+    request.linked = i < 2;
+    assert_int_equal(os_ring_queue(ring, &request), 0);
+  }
+  assert_int_equal(os_ring_submit(ring, 3), 0);
+  assert_int_equal(os_ring_reap(ring, done, 3), 3);
+  for (unsigned i = 0; i < 3; i++)
+    assert_int_equal(done[i].result, done[i].tag == 100 ? (int)BLOCK : done[i].tag == 101 ? 100 : -ECANCELED);
+  os_ring_close(ring);
+  assert_int_equal(os_close(file), 0);
+}
+
 static void writes_and_syncs_reach_the_file(void **state) {
   struct os_ring *ring = need_ring(DEPTH);
   os_file file = open_in(*state, "written", OS_READ | OS_WRITE | OS_CREATE);
@@ -271,6 +334,9 @@ int main(void) {
       cmocka_unit_test(one_after_another_never_fills_the_queue),
       cmocka_unit_test(submitting_without_waiting_finds_completions_later),
       cmocka_unit_test(writes_and_syncs_reach_the_file),
+      cmocka_unit_test(kernel_aio_keeps_the_promises),
+      cmocka_unit_test(threads_keep_the_promises),
+      cmocka_unit_test(linked_requests_stop_after_a_short_one),
       cmocka_unit_test(registered_files_and_buffers_are_used),
       cmocka_unit_test(impossible_depths_are_refused),
       cmocka_unit_test(every_refusal_has_words),
