@@ -72,12 +72,36 @@ static int add_plugin(const struct command *command, struct outside *outside, un
   return add_argument(outside, "--plugin", file);
 }
 
+/* ---- commands ---- */
+
+static int make_exec(struct outside *outside, unsigned index, unsigned number, struct weir_reason *problem) {
+  struct exec **exec = &outside->execs[index];
+  exec_free(*exec);
+  *exec = NULL;
+  *problem = (struct weir_reason){.text = ""};
+  int result = exec_make(outside->commands.values[index], number, exec, problem);
+  return result < 0 ? result : add_method(outside, exec_method(*exec), problem);
+}
+
+/* Two commands that run the same program get the names exec/wc and exec/wc-2. */
+static int add_exec(const struct command *command, struct outside *outside, unsigned index) {
+  const char *text = outside->commands.values[index];
+  struct weir_reason problem;
+  int result = make_exec(outside, index, 1, &problem);
+  for (unsigned number = 2; result < 0 && outside->execs[index] && !exec_is_named(outside->execs[index]) && number < 100; number++)
+    result = make_exec(outside, index, number, &problem);
+  if (result < 0) return fail(command, "--exec", text, &problem);
+  return add_argument(outside, "--exec", text);
+}
+
 static int add_all(const struct command *command, struct outside *outside,
                    int (*load)(const char *, struct plugin *, struct weir_reason *)) {
   outside->plugins = calloc(outside->plugin_files.count + 1u, sizeof *outside->plugins);
-  if (!outside->plugins) return command_cannot("out of memory");
+  outside->execs = calloc(outside->commands.count + 1u, sizeof *outside->execs);
+  if (!outside->plugins || !outside->execs) return command_cannot("out of memory");
   int code = add_built_in(outside);
   for (unsigned i = 0; i < outside->plugin_files.count && code == 0; i++) code = add_plugin(command, outside, i, load);
+  for (unsigned i = 0; i < outside->commands.count && code == 0; i++) code = add_exec(command, outside, i);
   return code;
 }
 
@@ -85,10 +109,13 @@ int outside_open(const struct command *command, struct outside *outside) { retur
 
 void outside_close(struct outside *outside) {
   for (unsigned i = 0; i < outside->plugin_files.count && outside->plugins; i++) plugin_close(&outside->plugins[i]);
+  for (unsigned i = 0; i < outside->commands.count && outside->execs; i++) exec_free(outside->execs[i]);
   free(outside->plugins);
+  free(outside->execs);
   free(outside->methods);
   free(outside->worker_arguments);
   outside->plugins = NULL;
+  outside->execs = NULL;
   outside->methods = NULL;
   outside->worker_arguments = NULL;
 }
@@ -100,13 +127,17 @@ static void join(struct plan_request *request, const struct weir_method *method)
 }
 
 void outside_join(const struct outside *outside, struct plan_request *request) {
-  if (request->methods.count) return;
-  for (unsigned i = count_methods(methods_list); outside->methods[i]; i++) join(request, outside->methods[i]);
+  for (unsigned i = 0; i < outside->commands.count; i++) join(request, exec_method(outside->execs[i]));
+  request->also_must = request->also.count;
+  for (unsigned i = 0; i < outside->plugin_files.count && !request->methods.count; i++)
+    for (unsigned m = 0; m < outside->plugins[i].count; m++) join(request, &outside->plugins[i].methods[m]);
 }
 
 /* ---- the worker ---- */
 
-static const struct option_row worker_rows[] = {OUTSIDE_PLUGIN_ROW(offsetof(struct outside, plugin_files)), {0}};
+static const struct option_row worker_rows[] = {OUTSIDE_PLUGIN_ROW(offsetof(struct outside, plugin_files)),
+                                                OUTSIDE_EXEC_ROW(offsetof(struct outside, commands)),
+                                                {0}};
 static const struct command worker_command = {.name = "__worker", .options = worker_rows};
 
 int outside_worker(int argc, char **argv) {

@@ -5,12 +5,14 @@
 #define WEIR_CLI_OUTSIDE_H
 
 #include "cli/command.h"
+#include "measure/exec.h"
 #include "measure/plugin.h"
 
 struct outside {
-  struct plan_strings plugin_files; /* what the options say */
+  struct plan_strings plugin_files, commands; /* what the options say */
   /* made of it */
-  struct plugin *plugins;           /* one for each file */
+  struct plugin *plugins;             /* one for each file */
+  struct exec **execs;                /* one for each command */
   const struct weir_method **methods; /* NULL-terminated: what is built in, then what came from outside */
   const char **worker_arguments;    /* NULL-terminated: the same options again, for newly executed workers */
 };
@@ -21,10 +23,16 @@ struct outside {
     .help = "load methods from a shared library; may be repeated\n(see docs/plugins.md)"  \
   }
 
+#define OUTSIDE_EXEC_ROW(at)                                                                                        \
+  {                                                                                                                 \
+    .name = "exec", .argument = "COMMAND", .kind = OPTION_TEXTS, .offset = at,                                      \
+    .help = "a whole program as a contender, {} for the file:\n'[NAME=]COMMAND {} [=> CHECKSUM]'; may be repeated"  \
+  }
+
 /* Loads and checks what the options name. 0, or EXIT_CANNOT with the error printed. Close it in both cases. */
 int outside_open(const struct command *command, struct outside *outside);
 void outside_close(struct outside *outside);
-/* Lets them compete: beside what is measured anyhow, unless the user named methods. */
+/* Lets them compete beside what is measured anyhow: commands always, plugins' methods unless the user named methods. */
 void outside_join(const struct outside *outside, struct plan_request *request);
 /* `weir __worker OPTION...`: one sample, with the same contenders. */
 int outside_worker(int argc, char **argv);

@@ -77,7 +77,7 @@ struct request {
        .kind = OPTION_TEXT,                                                                                               \
        .offset = REQUEST_AT(plan.baseline),                                                                               \
        .help = "what the others are compared with (of those measured, the\nmethod that is first in 'weir list methods': fd/pread ...)"},                                                                      \
-      OUTSIDE_PLUGIN_ROW(REQUEST_AT(outside.plugin_files)),                                                               \
+      OUTSIDE_PLUGIN_ROW(REQUEST_AT(outside.plugin_files)), OUTSIDE_EXEC_ROW(REQUEST_AT(outside.commands)),               \
   {                                                                                                                       \
     .name = "dir", .letter = 'd', .argument = "DIR", .kind = OPTION_TEXTS, .offset = REQUEST_AT(plan.places),             \
     .help = "where files are made and removed (.); several compare places"                                                \

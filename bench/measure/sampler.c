@@ -382,7 +382,6 @@ static void read_back(struct sampler *sampler, struct layout_file *file, struct 
   if (os_open(file->path, OS_READ, &with.file) == 0) {
     os_cache_evict(with.file, 0, file->size);
     out->resident_after_ppm = layout_resident_ppm(file); /* proof that what is read now is not what the writer left behind */
-    out->resident_after_ppm = layout_resident_ppm(file); /* proof that what is read now is not what the writer left behind */
     compare_requests(sampler, file, &with, out);
     os_close(with.file);
   } else {

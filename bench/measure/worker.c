@@ -214,16 +214,21 @@ struct readings {
   struct os_usage usage;
 };
 
+/* Programs that do the work count with all they took. */
+static bool works_outside(const struct weir_method *method) { return method->capabilities & WEIR_CAP_OUTSIDE; }
+
 /* What costs time to read stands outside; usage, which counts that time too, is read right beside the window. */
-static void read_before(const struct worker_order *order, struct readings *out) {
+static void read_before(const struct worker_order *order, bool children, struct readings *out) {
   out->has_device = os_device_counters(order->device, &out->device) == 0;
   os_pressure(&out->pressure);
   out->own_read_bytes = os_storage_read_bytes();
   os_usage(&out->usage);
+  if (children) os_usage_add_children(&out->usage);
 }
 
-static void read_after(const struct worker_order *order, struct readings *out) {
+static void read_after(const struct worker_order *order, bool children, struct readings *out) {
   os_usage(&out->usage);
+  if (children) os_usage_add_children(&out->usage);
   out->own_read_bytes = os_storage_read_bytes();
   out->has_device = os_device_counters(order->device, &out->device) == 0;
   os_pressure(&out->pressure);
@@ -275,7 +280,7 @@ static void timed_window(struct instance *self) {
   bool leads = self->job->job.instance == 0;
   struct readings before = {0}, after = {0};
   if (leads) {
-    read_before(order, &before);
+    read_before(order, works_outside(crew->method), &before);
     order->sample.start_ns = os_clock_ns();
   }
   uint64_t pass = 0;
@@ -284,7 +289,7 @@ static void timed_window(struct instance *self) {
     if (leads) record_pass(crew);
   } while (agree(self, ++pass < order->passes && !stopped(crew)));
   if (!leads) return;
-  read_after(order, &after);
+  read_after(order, works_outside(crew->method), &after);
   record_usage(order, &before, &after);
   if (claimed_ns(crew, NULL)) {
     order->sample.cpu_ns = crew->claimed_cpu_ns;
@@ -417,6 +422,8 @@ int worker_body(const struct worker_scene *scene, struct worker_order *order) {
   os_close(crew.reference);
   uint64_t peak = os_peak_bytes();
   order->sample.peak_bytes = peak > resident ? peak - resident : 0;
+  uint64_t program = works_outside(cell->impl) ? os_children_peak_bytes() : 0;
+  if (program > order->sample.peak_bytes) order->sample.peak_bytes = program;
   atomic_store(&order->outcome, (int)outcome);
   return 0;
 }

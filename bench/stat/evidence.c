@@ -90,7 +90,7 @@ static double limit_percent(const struct series *series, unsigned index, const s
   double floor_bytes_per_s = view ? series->run->floors.scan_bytes_per_s : series->run->floors.memcpy_bytes_per_s;
   bool from_memory = (strncmp(cell->label, "warm", 4) == 0 && strcspn(cell->label, "+") == 4) || label_ram_backed(series, index);
   if (demand->direction != WEIR_READ || !from_memory || plan->threads > 1 || !(floor_bytes_per_s > 0)) return 0;
-  if (plan->capabilities & (WEIR_CAP_DIRECT | WEIR_CAP_FLOOR)) return 0;
+  if (plan->capabilities & (WEIR_CAP_DIRECT | WEIR_CAP_FLOOR | WEIR_CAP_OUTSIDE)) return 0;
   if (view && demand->consumer == WEIR_CONSUMER_NONE) return 0;
   if (demand->size_bytes < RUN_FLOOR_BYTES) return 0;
   return 100 * cell->bytes_per_s / floor_bytes_per_s;

@@ -149,6 +149,7 @@ void label_cell(const struct series *series, unsigned cell, char out[64]) {
   if (!has_samples(series, cell)) return;
   if (series->plan->demand.direction == WEIR_READ) {
     label_reader(series, cell, out);
+    if (series->plan->cells[cell].capabilities & WEIR_CAP_OUTSIDE) add_word(out, "exec"); /* its bytes were not seen */
   } else {
     label_writer(series, cell, out);
   }

@@ -44,6 +44,24 @@ void os_usage(struct os_usage *out) {
   };
 }
 
+static uint64_t time_ns(struct timeval time) { return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000u; }
+
+void os_usage_add_children(struct os_usage *out) {
+  struct rusage usage = {0};
+  (void)getrusage(RUSAGE_CHILDREN, &usage);
+  out->cpu_ns += time_ns(usage.ru_utime) + time_ns(usage.ru_stime);
+  out->minor_faults += (uint64_t)usage.ru_minflt;
+  out->major_faults += (uint64_t)usage.ru_majflt;
+  out->voluntary_switches += (uint64_t)usage.ru_nvcsw;
+  out->involuntary_switches += (uint64_t)usage.ru_nivcsw;
+}
+
+uint64_t os_children_peak_bytes(void) {
+  struct rusage usage = {0};
+  (void)getrusage(RUSAGE_CHILDREN, &usage);
+  return (uint64_t)usage.ru_maxrss * 1024;
+}
+
 /* ---- devices ---- */
 
 /* Fields of a block device's stat file, in its order. A sector is 512 bytes here, whatever the device says. */

@@ -6,6 +6,9 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -26,7 +29,10 @@ int os_process_fork(int (*body)(void *context), void *context, os_process *out) 
 }
 
 struct spawn {
+  const char *file;
   const char *const *argv;
+  const os_file *streams; /* of a program that runs for itself: the three standard ones */
+  int parent;
   const os_file *keep;
   unsigned keep_count;
   int report;
@@ -58,11 +64,29 @@ static void default_signals(void) {
   (void)signal(SIGXFSZ, SIG_DFL);
 }
 
+/* Ours are all above 2, so none is overwritten before it is copied. */
+static int place_streams(const struct spawn *spawn) {
+  int nothing = call_open_above("/dev/null", O_RDWR, 0);
+  if (nothing < 0) return nothing;
+  for (int i = 0; i < 3; i++)
+    if (dup2(spawn->streams[i] == os_no_file ? nothing : (int)spawn->streams[i], i) < 0) return -errno;
+  return 0;
+}
+
+/* A group of its own, so that all it starts can be ended with it. */
+static int stand_alone(const struct spawn *spawn) {
+  if (!spawn->streams) return 0;
+  int error = call_result(sys(setpgid)(0, 0));
+  if (!error) error = os_process_follow_parent(spawn->parent);
+  return error ? error : place_streams(spawn);
+}
+
 static _Noreturn void run_program(struct spawn *spawn) {
   int error = place_files(spawn);
+  if (!error) error = stand_alone(spawn);
   if (!error) {
     default_signals();
-    (void)sys(execv)(spawn->argv[0], (char *const *)(uintptr_t)spawn->argv);
+    (void)sys(execv)(spawn->file, (char *const *)(uintptr_t)spawn->argv);
     error = -errno;
   }
   (void)os_write(spawn->report, &error, sizeof error);
@@ -77,19 +101,53 @@ static int read_report(os_file report, pid_t pid) {
   return error;
 }
 
-int os_process_spawn(const char *const *argv, const os_file *keep, unsigned keep_count, os_process *out) {
-  if (keep_count > SPAWN_KEEP_MAX) return -E2BIG;
+static int start(struct spawn *spawn, os_process *out) {
   os_file read_end, write_end;
   int error = os_pipe(&read_end, &write_end);
   if (error) return error;
   pid_t pid = sys(fork)();
   error = pid < 0 ? -errno : 0;
-  if (pid == 0) run_program(&(struct spawn){.argv = argv, .keep = keep, .keep_count = keep_count, .report = (int)write_end});
+  spawn->report = (int)write_end;
+  if (pid == 0) run_program(spawn);
   (void)os_close(write_end);
   if (!error) error = read_report(read_end, pid);
   (void)os_close(read_end);
   if (!error) *out = pid;
   return error;
+}
+
+int os_process_spawn(const char *const *argv, const os_file *keep, unsigned keep_count, os_process *out) {
+  if (keep_count > SPAWN_KEEP_MAX) return -E2BIG;
+  return start(&(struct spawn){.file = argv[0], .argv = argv, .keep = keep, .keep_count = keep_count}, out);
+}
+
+int os_program_start(const char *file, const char *const *argv, const os_file streams[3], os_process *out) {
+  return start(&(struct spawn){.file = file, .argv = argv, .streams = streams, .parent = os_process_id()}, out);
+}
+
+/* What a shell takes for a program: a regular file that may be executed. */
+static int check_program(const char *path) {
+  struct stat stat;
+  if (sys(stat)(path, &stat) < 0) return -errno;
+  if (!S_ISREG(stat.st_mode)) return -EACCES;
+  return access(path, X_OK) < 0 ? -errno : 0;
+}
+
+int os_program_find(const char *name, char *out, size_t size) {
+  const char *at = getenv("PATH");
+  if (!at) at = "/usr/local/bin:/usr/bin:/bin";
+  if (strchr(name, '/')) return snprintf(out, size, "%s", name) < (int)size ? check_program(name) : -ENAMETOOLONG;
+  int found = -ENOENT;
+  for (; *name; at++) {
+    int length = (int)strcspn(at, ":");
+    bool fits = snprintf(out, size, "%.*s/%s", length ? length : 1, length ? at : ".", name) < (int)size;
+    int error = fits ? check_program(out) : -ENAMETOOLONG;
+    if (!error) return 0;
+    if (error == -EACCES) found = error;
+    at += length;
+    if (!*at) break;
+  }
+  return found;
 }
 
 static int reap(pid_t pid, int options, struct os_exit *out) {
@@ -137,6 +195,10 @@ int os_process_wait(os_process process, uint64_t timeout_ns, struct os_exit *out
 
 /* 0 and below mean whole groups, or everybody. */
 int os_process_kill(os_process process) { return process <= 0 ? -EINVAL : call_result(sys(kill)((pid_t)process, SIGKILL)); }
+
+int os_process_kill_group(os_process leader) {
+  return leader <= 1 ? -EINVAL : call_result(sys(kill)(-(pid_t)leader, SIGKILL));
+}
 
 const char *os_crash_name(int code) {
   static const struct {
