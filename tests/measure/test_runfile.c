@@ -26,6 +26,7 @@ static char *copy(const char *text) {
 static struct plan_cell make_cell(const char *id, const char *method) {
   struct plan_cell cell = {.id = copy(id), .capabilities = 5, .param_count = 2, .threads = 2};
   snprintf(cell.method, sizeof cell.method, "%s", method);
+  snprintf(cell.style, sizeof cell.style, "%s", strchr(id, '@') ? "FILE" : "");
   cell.params[0] = (struct plan_param){.name = "block", .value = 65536, .text = "64KiB", .fixed = true};
   cell.params[1] = (struct plan_param){.name = "odd", .value = UINT64_MAX - 1, .text = "18446744073709551614"};
   return cell;
@@ -182,6 +183,7 @@ static void check_cell(const struct plan_cell *a, const struct plan_cell *b) {
   assert_int_equal(a->threads, b->threads);
   assert_int_equal(a->place, b->place);
   assert_int_equal(a->twin, b->twin);
+  assert_string_equal(a->style, b->style);
   assert_int_equal(a->status, b->status);
   assert_string_equal(a->reason, b->reason);
   assert_string_equal(a->remedy, b->remedy);

@@ -383,6 +383,45 @@ static void a_cell_without_a_sample_does_not_hold_up_the_others(void **state) {
   finish(&summary, &run);
 }
 
+/* Reading a second file promises no state: what came of it is told, and nothing is left out for it. */
+static void cold_by_a_second_file_counts_whatever_came_of_it(void **state) {
+  (void)state;
+  struct run run = made_run(2);
+  run.plan.flush = PLAN_FLUSH_FILE;
+  run.plan.groups[0].demand.cache = PLAN_COLD;
+  add_rounds(&run, (double[]){10, 5}, 10);
+  run.samples[0].resident_before_ppm = 0; /* one of them found the file gone, and read it from the device */
+  run.samples[0].device_read_bytes = MADE_BYTES;
+  struct summary summary = made_summary(&run);
+  const struct stat_group *group = &summary.groups[0];
+  assert_int_equal(group->cells[0].n, 10);
+  assert_int_equal(group->cells[1].n, 10);
+  assert_false(group->state_missed);
+  assert_string_equal(group->cells[0].label, "mixed");
+  assert_true(group->resident_before.known);
+  assert_near(group->resident_before.median, 1, 0);
+  assert_near(group->resident_before.low, 0, 0);
+  assert_near(group->resident_before.high, 1, 0);
+  finish(&summary, &run);
+}
+
+/* Only whole pilots of writers, read back when the cache no longer held the file, say that the data had left it. */
+static void files_read_back_are_counted(void **state) {
+  (void)state;
+  struct run run = made_run(3);
+  run.plan.groups[0].demand.direction = WEIR_WRITE;
+  add_rounds(&run, (double[]){10, 5, 7}, 6);
+  for (unsigned cell = 0; cell < 3; cell++) {
+    struct sample pilot = made_sample(cell, -1, 10 * MS);
+    pilot.flags = RUN_PILOT | (cell == 1 ? RUN_PARTIAL : 0);
+    pilot.resident_after_ppm = cell == 2 ? 500000 : 0;
+    made_add(&run, pilot);
+  }
+  struct summary summary = made_summary(&run);
+  assert_int_equal(summary.groups[0].read_back, 1);
+  finish(&summary, &run);
+}
+
 static void numbers_of_a_broken_file_are_no_danger(void **state) {
   (void)state;
   struct run run = made_run(2);
@@ -744,6 +783,8 @@ int main(void) {
       cmocka_unit_test(pilots_burn_in_and_partial_samples_are_not_analysed),
       cmocka_unit_test(missing_samples_cost_only_the_pairs_they_belong_to),
       cmocka_unit_test(a_cell_without_a_sample_does_not_hold_up_the_others),
+      cmocka_unit_test(cold_by_a_second_file_counts_whatever_came_of_it),
+      cmocka_unit_test(files_read_back_are_counted),
       cmocka_unit_test(numbers_of_a_broken_file_are_no_danger),
       cmocka_unit_test(the_first_of_two_samples_of_a_round_counts),
       cmocka_unit_test(the_order_of_samples_changes_nothing),
