@@ -96,6 +96,25 @@ static int place_facts(struct run *run, const char *prefix, const char *path) {
 
 /* ---- the user's file -------------------------------------------------------------------------------------------------- */
 
+/* The groups work on the beginning of the file, each on as much as its demand says. */
+static uint64_t measured_bytes(const struct plan *plan, uint64_t size) {
+  uint64_t most = 0;
+  for (unsigned g = 0; g < plan->group_count; g++)
+    if (plan->groups[g].demand.size_bytes > most) most = plan->groups[g].demand.size_bytes;
+  return most < size ? most : size;
+}
+
+static int size_facts(struct run *run, const char *path, const struct os_stat *stat, uint64_t measured) {
+  char part[UNITS_TEXT_MAX], all[UNITS_TEXT_MAX];
+  int result = place_number(run, "file", "size_bytes", (int64_t)stat->size);
+  if (result == 0) result = place_number(run, "file", "allocated_bytes", (int64_t)stat->allocated);
+  if (result == 0) result = place_number(run, "file", "measured_bytes", (int64_t)measured);
+  if (measured < stat->size)
+    run_warn(run, "W16", "name more of it with --size", "only the first %s of the %s of '%.120s' are measured",
+             units_size_text((double)measured, part), units_size_text((double)stat->size, all), path);
+  return result;
+}
+
 static int hole_facts(struct run *run, const char *path, const struct os_layout *layout, uint64_t size) {
   char empty[UNITS_TEXT_MAX], all[UNITS_TEXT_MAX];
   uint64_t nowhere = layout->hole_bytes + layout->unwritten_bytes;
@@ -104,7 +123,7 @@ static int hole_facts(struct run *run, const char *path, const struct os_layout 
   if (result == 0) result = place_number(run, "file", "unwritten_bytes", (int64_t)layout->unwritten_bytes);
   if (nowhere > 0)
     run_warn(run, "W14", "measure a copy of it: cp --sparse=never",
-             "%s of the %s of '%.100s' were never written (holes or unwritten extents): reading them moves nothing from a disk",
+             "%s of %s of '%.100s' were never written (holes or unwritten extents): reading them moves nothing from a disk",
              units_size_text((double)nowhere, empty), units_size_text((double)size, all), path);
   return result;
 }
@@ -134,15 +153,16 @@ static int file_facts(struct run *run, const char *path) {
   os_file file;
   struct os_stat stat = {0};
   struct os_layout layout = {0};
+  uint64_t size = 0;
   int result = place_facts(run, "file", path);
   if (result < 0 || os_open(path, OS_READ | OS_NO_WAIT, &file) < 0) return result;
   if (os_stat_file(file, &stat) == 0) {
-    result = place_number(run, "file", "size_bytes", (int64_t)stat.size);
-    if (result == 0) result = place_number(run, "file", "allocated_bytes", (int64_t)stat.allocated);
+    size = measured_bytes(&run->plan, stat.size);
+    result = size_facts(run, path, &stat, size);
   }
-  if (result == 0 && os_file_layout(file, stat.size, &layout) == 0) result = hole_facts(run, path, &layout, stat.size);
-  bool has_data = layout.hole_bytes + layout.unwritten_bytes < stat.size;
-  if (result == 0 && has_data && !fact_says(run, "file.ram_backed", "1")) result = pack_facts(run, path, file, stat.size);
+  if (result == 0 && os_file_layout(file, size, &layout) == 0) result = hole_facts(run, path, &layout, size);
+  bool has_data = layout.hole_bytes + layout.unwritten_bytes < size;
+  if (result == 0 && has_data && !fact_says(run, "file.ram_backed", "1")) result = pack_facts(run, path, file, size);
   os_close(file);
   return result;
 }

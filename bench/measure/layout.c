@@ -135,6 +135,18 @@ static int check_space(const struct layout *layout, const struct run *run, unsig
   return -ENOSPC;
 }
 
+/* The files get the names that they would have without the scratch directory: none of them is there yet. */
+int layout_fits(const struct run *run, struct weir_reason *problem) {
+  const struct plan *plan = &run->plan;
+  bool scratch_needed = !plan->file || plan->flush == PLAN_FLUSH_FILE;
+  const struct scratch names = {.count = scratch_needed ? plan->place_count : 0, .paths = plan->places};
+  struct layout layout = {0};
+  int result = want_all(&layout, run, &names);
+  for (unsigned place = 0; place < names.count && result == 0; place++) result = check_space(&layout, run, place, problem);
+  layout_release(&layout);
+  return result;
+}
+
 /* ---- update --------------------------------------------------------------------------------------------------------- */
 
 static void drop_unwanted(struct layout *layout) {

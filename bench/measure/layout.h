@@ -35,6 +35,8 @@ struct layout {
  */
 int layout_update(struct layout *layout, const struct run *run, const struct scratch *scratch, const struct content *content,
                   const struct measure_options *options, struct weir_reason *problem);
+/* Is there room for all of them? Writes nothing. 0, or -ENOSPC with words. */
+int layout_fits(const struct run *run, struct weir_reason *problem);
 struct layout_file *layout_find(struct layout *layout, const struct plan *plan, unsigned group, unsigned cell);
 /* The second file that --flush=file reads: as large, in the same place; NULL if there is none. */
 struct layout_file *layout_flush_file(struct layout *layout, const struct layout_file *file);

@@ -267,6 +267,7 @@ int measure_run(struct run *run, const struct measure_options *options, struct w
   const struct measure_event floors = {.kind = MEASURE_FLOORS, .run = run}, done = {.kind = MEASURE_DONE, .run = run};
   *problem = (struct weir_reason){0};
   int result = measure_environment(run);
+  if (result == 0) result = layout_fits(run, problem);
   if (result < 0) return result;
   if (options->observer.event) options->observer.event(options->observer.context, &floors);
   floors_measure(&run->floors, find_null(options->methods));

@@ -645,6 +645,27 @@ static int parse_baseline(struct making *making) {
 }
 
 /* Every spec must have come to something, and so must the whole. */
+static uint64_t largest_block(const struct weir_method *const *methods) {
+  uint64_t largest = 0;
+  for (; *methods; methods++)
+    for (size_t i = 0; i < (*methods)->param_count; i++) {
+      const struct weir_param *param = &(*methods)->params[i];
+      if (strcmp(param->name, "block") == 0 && param->max > largest) largest = param->max;
+    }
+  return largest;
+}
+
+static int fail_empty(const struct making *making) {
+  char asked[UNITS_TEXT_MAX], most[UNITS_TEXT_MAX];
+  const struct plan_sizes *requests = &making->request->request;
+  uint64_t largest = largest_block(making->scope.methods);
+  for (unsigned i = 0; i < requests->count && largest; i++)
+    if (requests->values[i] > largest)
+      return plan_fail(making->error, "--request", "", NULL, "no method makes requests of %s; %s is the most",
+                       units_size_name(requests->values[i], asked), units_size_name(largest, most));
+  return plan_fail(making->error, "--method", "", NULL, "no method can do what is asked; see 'weir list methods'");
+}
+
 static int check_made(struct making *making) {
   for (unsigned i = 0; i < making->wish_count; i++)
     if (!making->wishes[i].cells) {
@@ -656,8 +677,7 @@ static int check_made(struct making *making) {
       *making->error = making->also[i].why;
       return -EINVAL;
     }
-  if (!making->plan->group_count)
-    return plan_fail(making->error, "--method", "", NULL, "no method can do what is asked; see 'weir list methods'");
+  if (!making->plan->group_count) return fail_empty(making);
   if (!making->baseline || making->baseline->cells) return 0;
   *making->error = making->baseline->why;
   return -EINVAL;
