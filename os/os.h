@@ -208,15 +208,6 @@ int os_program_start(const char *file, const char *const *argv, const os_file st
 int os_program_find(const char *name, char *out, size_t size);
 /* Ends the whole group of a program, all that it started with it. -ESRCH: nobody is left. */
 int os_process_kill_group(os_process leader);
-/*
- * Starts a program for its own sake, with these standard streams (os_no_file: nothing to read, not kept), in a process group
- * of its own, killed when the thread that started it ends. Returns when it runs, or with the reason why it cannot.
- */
-int os_program_start(const char *file, const char *const *argv, const os_file streams[3], os_process *out);
-/* The file that a shell would run for this name: along PATH, or the name itself if it holds a slash. -ENOENT, -EACCES. */
-int os_program_find(const char *name, char *out, size_t size);
-/* Ends the whole group of a program, all that it started with it. -ESRCH: nobody is left. */
-int os_process_kill_group(os_process leader);
 const char *os_crash_name(int code); /* "SIGBUS", ... */
 int os_self_path(char *out, size_t size); /* the running program's file */
 /* Detaches from terminal signals so that Ctrl-C reaches only the parent (for janitors and workers). */
@@ -286,9 +277,6 @@ struct os_usage {
   uint64_t voluntary_switches, involuntary_switches;
 };
 void os_usage(struct os_usage *out);
-void os_usage_add_children(struct os_usage *out); /* adds what ended children took that were waited for */
-/* The most that one of them had. Not less than this process had when it started them: that is where they begin. */
-uint64_t os_children_peak_bytes(void);
 void os_usage_add_children(struct os_usage *out); /* adds what ended children took that were waited for */
 /* The most that one of them had. Not less than this process had when it started them: that is where they begin. */
 uint64_t os_children_peak_bytes(void);
