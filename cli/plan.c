@@ -65,7 +65,10 @@ static void print_plan(const struct plan *plan) {
     for (unsigned i = 0; i < plan->place_count; i++) print_place(plan, plan->places[i]);
   printf("cells: %u that can be measured here, in %u group%s\n", cells, plan->group_count,
          plan->group_count == 1 ? "" : "s");
-  if (plan->rounds) printf("rounds: %u\n", plan->rounds);
+  if (plan->rounds) {
+    printf("rounds: %u and one to warm up, however long they take\n", plan->rounds);
+    return;
+  }
   printf("time: %s; if that is too short, files get smaller or whole groups are left out\n",
          units_duration_text(plan->time_ns, time));
 }

@@ -98,7 +98,7 @@ struct request {
        .offset = REQUEST_AT(plan.rounds),                                                                             \
        .low = 0,                                                                                                      \
        .high = 100000,                                                                                                \
-       .help = "samples of each cell (0: 20, or what --time allows)"},                                               \
+       .help = "samples of each cell (0: the suite's, else 20, or what --time\nallows)"},                                  \
       {.name = "margin",                                                                                              \
        .argument = "SHARE",                                                                                           \
        .kind = OPTION_SHARE,                                                                                          \

@@ -13,7 +13,7 @@
 #include "measure/cells.h"
 
 #define SECOND UINT64_C(1000000000)
-/* A worker gets this long before it is told to stop, and this long again before it is killed. */
+/* A worker gets this long, and twice what a round of its group costs, before it is told to stop, and this long again before it is killed. */
 #define HANG_NS (120 * SECOND)
 #define GRACE_NS (10 * SECOND)
 
@@ -273,7 +273,7 @@ static int start_worker(struct sampler *sampler, const struct plan_group *group,
 /* Waits, passing on interrupts and caps. *killed: it did not stop when told to. */
 static int await_worker(struct sampler *sampler, os_process worker, uint64_t cap_ns, struct os_exit *end, bool *killed) {
   volatile int *interrupted = sampler->options->interrupted;
-  uint64_t stop_at = os_clock_ns() + (cap_ns ? cap_ns : HANG_NS), kill_at = UINT64_MAX;
+  uint64_t stop_at = os_clock_ns() + cap_ns, kill_at = UINT64_MAX;
   *killed = false;
   for (;;) {
     uint64_t now = os_clock_ns();
@@ -425,7 +425,8 @@ static int run_worker(struct sampler *sampler, const struct sampler_wish *wish, 
     result = start_worker(sampler, group, &worker);
   }
   if (result < 0) return result;
-  result = await_worker(sampler, worker, wish->cap_ns, &end, &killed);
+  uint64_t guard_ns = HANG_NS + 2 * group->round_cost_ns;
+  result = await_worker(sampler, worker, wish->cap_ns ? wish->cap_ns : guard_ns, &end, &killed);
   if (result < 0) return result;
   take_record(sampler->order, out);
   if (atomic_load(&sampler->order->outcome) == WORKER_UNAVAILABLE && !end.crashed && !killed)
