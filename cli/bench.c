@@ -22,6 +22,7 @@ static int measure(const struct request *request, struct output_list *outputs, s
   struct progress progress = progress_start(request->quiet);
   struct measure_options options = {.methods = request->outside.methods,
                                     .worker_arguments = request->outside.worker_arguments,
+                                    .memory_limit = request->memory.values[0],
                                     .interrupted = command_interrupts(),
                                     .stream = output_live(outputs),
                                     .observer = progress_observer(&progress)};

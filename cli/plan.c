@@ -77,6 +77,7 @@ static int probe_and_print(const struct request *request, struct run *run) {
   struct weir_reason problem = {{0}, {0}};
   const struct measure_options options = {.methods = request->outside.methods,
                                           .worker_arguments = request->outside.worker_arguments,
+                                          .memory_limit = request->memory.values[0],
                                           .interrupted = command_interrupts()};
   int code = os_interrupts_catch(command_interrupts());
   if (code == 0) code = measure_probe(run, &options, &problem);

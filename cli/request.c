@@ -119,6 +119,8 @@ enum option_result request_parse(const struct command *command, int argc, char *
   *out = (struct request){.plan.margin = MARGIN_DEFAULT, .plan.flush = PLAN_UNSAID};
   enum option_result result = option_parse(command, argc, argv, out, &operands);
   if (result != OPTION_GO) return result;
+  if (out->memory.count > 1) command_fail(command, "--memory", NULL, "one limit for the whole run");
+  if (out->memory.count > 1) return OPTION_BAD;
   if (outside_open(command, &out->outside) != 0) return OPTION_BAD;
   outside_join(&out->outside, &out->plan);
   out->plan.seed = out->seed.said ? out->seed.value : fresh_seed();

@@ -13,6 +13,7 @@ struct request {
   struct option_seed seed;
   struct output_options output;
   struct outside outside; /* contenders from outside, and with them all methods that there are */
+  struct plan_sizes memory; /* one, or none */
   bool strict, quiet;
 };
 
@@ -52,6 +53,9 @@ struct request {
        .words = plan_flush_words,                                                                                          \
        .help = "how cold is made"},                                                                                        \
       REQUEST_WORDS_ROW(consumer, "what is done with the bytes"), REQUEST_WORDS_ROW(process, "where a sample runs"), {     \
+    .name = "memory", .argument = "SIZE", .kind = OPTION_SIZES, .offset = REQUEST_AT(memory),                              \
+    .help = "run with no more memory than this, page cache included\n(needs root or a delegated control group)"             \
+  }, {                                                                                                                     \
     .name = "coverage", .argument = "SHARE", .kind = OPTION_SHARE, .offset = REQUEST_AT(plan.coverage),                    \
     .help = "random access: share of the blocks in one pass (100%)"                                                        \
   }

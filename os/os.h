@@ -188,6 +188,21 @@ enum os_memory_flag {
 int os_memory_get(size_t length, unsigned flags, void **out);
 int os_memory_put(void *address, size_t length);
 
+/*
+ * A group of processes that has no more memory than this, page cache included. Plain data, so that it can lie in memory that
+ * several processes see; `path` is set before anything of that name exists and "" when nothing does.
+ */
+#define OS_MEMORY_GROUP_PREFIX "weir-" /* and the number of the process that made it */
+struct os_memory_group { char path[512], home[512]; };
+/* Makes one and enters it. -EOPNOTSUPP: the system has no such groups; -EACCES, -EPERM and others: not permitted here. */
+int os_memory_group_make(uint64_t limit, struct os_memory_group *out);
+/* Moves the calling process, with what it starts later, in and back to where it was. */
+int os_memory_group_enter(const struct os_memory_group *group);
+int os_memory_group_leave(const struct os_memory_group *group);
+int os_memory_group_remove(struct os_memory_group *group); /* -EBUSY while a process is in it */
+/* Where memory runs out, this process is to be ended before others. */
+void os_memory_volunteer(void);
+
 /* ---- processes and threads ----------------------------------------------------------------------------------------- */
 
 typedef intptr_t os_process;

@@ -11,6 +11,7 @@
 
 #include "base/units.h"
 #include "measure/floors.h"
+#include "measure/memory.h"
 #include "measure/pilot.h"
 #include "measure/sampler.h"
 
@@ -261,18 +262,29 @@ static int measure_cells(struct sampler *sampler, uint64_t began, struct weir_re
   return result;
 }
 
-int measure_run(struct run *run, const struct measure_options *options, struct weir_reason *problem) {
+static int note_limit(struct run *run, uint64_t limit) {
+  char size[UNITS_TEXT_MAX];
+  if (limit == 0) return 0;
+  run_warn(run, "W17", "", "the run had %s of memory, page cache included (--memory): larger files do not stay in the cache",
+           units_size_text((double)limit, size));
+  return run_add_number(run, "memory_limit_bytes", (int64_t)limit);
+}
+
+/* The floors want more memory than a limit may leave, and say what the machine can do: they stand outside. */
+static int measure_within(struct run *run, const struct measure_options *options, const struct memory *memory,
+                          struct weir_reason *problem) {
   struct sampler sampler;
   uint64_t began = os_clock_ns();
   const struct measure_event floors = {.kind = MEASURE_FLOORS, .run = run}, done = {.kind = MEASURE_DONE, .run = run};
-  *problem = (struct weir_reason){0};
   int result = measure_environment(run);
+  if (result == 0) result = note_limit(run, options->memory_limit);
   if (result == 0) result = layout_fits(run, problem);
   if (result < 0) return result;
   if (options->observer.event) options->observer.event(options->observer.context, &floors);
   floors_measure(&run->floors, find_null(options->methods));
   write_start(run, options->stream);
-  result = sampler_open(&sampler, run, options, problem);
+  result = memory_enter(memory, problem);
+  if (result == 0) result = sampler_open(&sampler, run, options, problem);
   if (result == 0) {
     result = measure_cells(&sampler, began, problem);
     sampler_close(&sampler);
@@ -281,6 +293,15 @@ int measure_run(struct run *run, const struct measure_options *options, struct w
   run->interrupted = result < 0 || *options->interrupted > 0;
   if (options->stream) run_write_trailer(run, options->stream);
   if (options->observer.event) options->observer.event(options->observer.context, &done);
+  return result;
+}
+
+int measure_run(struct run *run, const struct measure_options *options, struct weir_reason *problem) {
+  struct memory memory;
+  *problem = (struct weir_reason){0};
+  int result = memory_open(&memory, options->memory_limit, problem);
+  if (result == 0) result = measure_within(run, options, &memory, problem);
+  memory_close(&memory);
   return result;
 }
 
@@ -303,12 +324,11 @@ static int probe_cell(struct sampler *sampler, unsigned group, unsigned index) {
 }
 
 /* One verified pass over a small file tells as much about availability as one over a large file. */
-int measure_probe(struct run *run, const struct measure_options *options, struct weir_reason *problem) {
+static int probe_all(struct run *run, const struct measure_options *options, struct weir_reason *problem) {
   struct plan *plan = &run->plan;
   struct sampler sampler;
   const uint64_t small = 4 * 1024 * 1024;
   uint64_t *sizes = malloc((plan->group_count + 1) * sizeof *sizes);
-  *problem = (struct weir_reason){0};
   if (!sizes) return -ENOMEM;
   for (unsigned g = 0; g < plan->group_count; g++) {
     sizes[g] = plan->groups[g].demand.size_bytes;
@@ -323,5 +343,15 @@ int measure_probe(struct run *run, const struct measure_options *options, struct
   sampler_close(&sampler);
   for (unsigned g = 0; g < plan->group_count; g++) plan->groups[g].demand.size_bytes = sizes[g];
   free(sizes);
+  return result;
+}
+
+int measure_probe(struct run *run, const struct measure_options *options, struct weir_reason *problem) {
+  struct memory memory;
+  *problem = (struct weir_reason){0};
+  int result = memory_open(&memory, options->memory_limit, problem);
+  if (result == 0) result = memory_enter(&memory, problem);
+  if (result == 0) result = probe_all(run, options, problem);
+  memory_close(&memory);
   return result;
 }

@@ -30,6 +30,7 @@ struct measure_observer { void *context; void (*event)(void *context, const stru
 struct measure_options {
   const struct weir_method *const *methods; /* all that there are; the floors use `null` */
   const char *const *worker_arguments; /* what a newly executed worker needs to find the same methods, or NULL */
+  uint64_t memory_limit;         /* bytes that the run may have, page cache included; 0: what there is */
   volatile int *interrupted;     /* 1: finish up with what there is; 2: leave at once */
   FILE *stream;                  /* run file being written, or NULL */
   struct measure_observer observer; /* event may be NULL */

@@ -15,6 +15,7 @@
 #endif
 
 #include "os/linux/calls.h"
+#include "os/linux/group.h"
 #include "os/linux/mounts.h"
 #include "os/linux/procfs.h"
 
@@ -128,21 +129,6 @@ static void lower_available(const char *mount_point, const char *group, bool sec
     if (!slash || (size_t)(slash - path) < root) return;
     *slash = '\0';
   }
-}
-
-/* The path of our group: of "0::/path" for the second version, of "4:memory:/path" for the first. */
-static bool group_path(const char *groups, bool second_version, char *out, size_t size) {
-  for (const char *row = groups; *row; row += strcspn(row, "\n"), row += *row == '\n') {
-    const char *controllers = strchr(row, ':');
-    const char *path = controllers ? strchr(controllers + 1, ':') : NULL;
-    if (!path) return false;
-    const char *memory = strstr(controllers, "memory");
-    bool wanted = second_version ? path == controllers + 1 : memory && memory < path;
-    if (!wanted) continue;
-    (void)snprintf(out, size, "%.*s", (int)strcspn(path + 1, "\n"), path + 1);
-    return true;
-  }
-  return false;
 }
 
 static void apply_group_limits(struct os_machine *out) {
