@@ -1,8 +1,6 @@
 /* doctor_machine.c - what `weir doctor` finds out about the machine and this process. Touches no file but those of the
  * system. */
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/units.h"
 #include "cli/doctor.h"
@@ -172,17 +170,9 @@ static void look_at_ring(const struct doctor_scene *scene, struct doctor_finding
                why[0] ? why : "rings cannot be opened here");
 }
 
-static bool is_on_path(const char *program, char *out, size_t size) {
-  for (const char *at = getenv("PATH"); at && *at; at += strcspn(at, ":"), at += *at == ':') {
-    int length = snprintf(out, size, "%.*s/%s", (int)strcspn(at, ":"), at, program);
-    if (length > 0 && (size_t)length < size && access(out, X_OK) == 0) return true;
-  }
-  return false;
-}
-
 static void look_for(const char *program, const char *remedy, const char *loss, struct doctor_finding *out) {
   char path[512];
-  if (is_on_path(program, path, sizeof path))
+  if (os_program_find(program, path, sizeof path) == 0)
     doctor_ok(out, "%.200s", path);
   else
     doctor_say(out, DOCTOR_SKIP, remedy, "not found: %s", loss);
