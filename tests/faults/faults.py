@@ -182,7 +182,7 @@ def test_one_directory_under_two_names_is_refused():
 
 
 def test_two_runs_in_one_directory_do_not_meet():
-    both = [subprocess.Popen([WEIR, *QUICK, "-m", "*", "--direction", "read,write"], stdout=subprocess.PIPE,
+    both = [subprocess.Popen([WEIR, *QUICK, "-m", "fd/*", "-m", "map/*", "--direction", "read,write"], stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE, text=True) for _ in range(2)]
     for process in both:
         done = Result(process.wait(timeout=120) or 0, *process.communicate())
