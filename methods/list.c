@@ -35,6 +35,11 @@
   X(ring_plain)       \
   X(ring_fixed)       \
   X(ring_direct)      \
+  X(ring_linked)      \
+  X(ring_several)     \
+  X(aio_libaio)       \
+  X(aio_cached)       \
+  X(aio_posix)        \
   X(null)
 
 #define DECLARE(name) extern const struct weir_method methods_##name;

@@ -140,7 +140,7 @@ struct os_ring; /* one thread only */
 /* Who works through the requests. */
 enum os_ring_engine {
   OS_RING_SHARED,  /* the system, by queues in memory that both sides see: io_uring */
-  OS_RING_KERNEL,  /* the system, by calls that hand over and fetch: Linux AIO; waits inside unless transfers are direct */
+  OS_RING_KERNEL,  /* the system, by calls that hand over and fetch: Linux AIO; waits inside unless transfers are direct, and is slow to close */
   OS_RING_THREADS, /* threads of the C library: POSIX AIO */
 };
 enum os_ring_kind { OS_RING_READ, OS_RING_WRITE, OS_RING_SYNC };
@@ -237,6 +237,11 @@ int os_process_id(void);
 int os_pipe(os_file *read_end, os_file *write_end);
 /* A nameless file in memory that can be mapped and handed to a spawned process. */
 int os_memory_file(const char *name, uint64_t size, os_file *out);
+
+/* A name under which other processes of this user can open it, as long as it is open here. */
+int os_memory_file_path(os_file file, char *out, size_t size);
+/* A system call that does nothing but show this text to who looks at the calls of this process. */
+void os_mark(const char *text);
 
 struct os_thread; /* joined exactly once */
 int os_thread_start(void *(*body)(void *context), void *context, struct os_thread **out);

@@ -124,6 +124,7 @@ _Static_assert(sizeof(struct call_statx) == 256, "the kernel writes 256 bytes");
   X(io_uring_setup, io_uring_queue_init_params, int,                                                                   \
     (unsigned entries, struct io_uring *ring, struct io_uring_params *params))                                         \
   X(io_uring_enter, io_uring_submit_and_wait, int, (struct io_uring * ring, unsigned wait))                            \
+  X(io_uring_poll, io_uring_submit_and_get_events, int, (struct io_uring * ring))                                      \
   X(io_uring_register_files, io_uring_register_files, int, (struct io_uring * ring, const int *files, unsigned count)) \
   X(io_uring_register_buffers, io_uring_register_buffers, int,                                                         \
     (struct io_uring * ring, const struct iovec *buffers, unsigned count))

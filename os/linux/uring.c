@@ -118,7 +118,7 @@ static bool submitted(const struct uring *ring, unsigned wait) {
 
 /* With deferred task work, completions show up only when the owner enters the kernel and asks for them. */
 static int enter(struct uring *ring, unsigned wait) {
-  return wait ? sys(io_uring_enter)(&ring->uring, wait) : io_uring_submit_and_get_events(&ring->uring);
+  return wait ? sys(io_uring_enter)(&ring->uring, wait) : sys(io_uring_poll)(&ring->uring);
 }
 
 static int uring_submit(struct os_ring *base, unsigned wait) {

@@ -13,14 +13,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <aio.h>
 #include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/aio_abi.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 #ifdef TEST_HAS_LIBURING
@@ -115,16 +118,48 @@ static ssize_t bad_pwritev2(int fd, const struct iovec *parts, int count, off_t 
   return refuse((uint64_t)offset) ? -1 : pwritev2(fd, kept, cut_parts(parts, count, kept), offset, flags);
 }
 
+/* Linux AIO: what is submitted is cut, and the request at the bad offset gets a descriptor that is none. */
+static int bad_io_submit(aio_context_t context, long count, struct iocb **blocks) {
+  fault.met++;
+  for (long i = 0; i < count; i++) {
+    if (blocks[i]->aio_lio_opcode == IOCB_CMD_FDSYNC) continue;
+    blocks[i]->aio_nbytes = cut(blocks[i]->aio_nbytes);
+    if (fault.bad_offset && (uint64_t)blocks[i]->aio_offset == fault.bad_offset) blocks[i]->aio_fildes = 1 << 20;
+  }
+  if (fault.interrupt && ++fault.calls % 2) {
+    errno = EINTR;
+    return -1;
+  }
+  return (int)syscall(SYS_io_submit, context, count, blocks);
+}
+/* POSIX AIO the same. */
+static struct aiocb *spoil(struct aiocb *block) {
+  fault.met++;
+  block->aio_nbytes = cut(block->aio_nbytes);
+  if (fault.bad_offset && (uint64_t)block->aio_offset == fault.bad_offset) block->aio_fildes = 1 << 20;
+  return block;
+}
+static int bad_aio_read(struct aiocb *block) { return aio_read(spoil(block)); }
+static int bad_aio_write(struct aiocb *block) { return aio_write(spoil(block)); }
+static int bad_aio_suspend(const struct aiocb *const *blocks, int count, const struct timespec *timeout) {
+  if (fault.interrupt && ++fault.calls % 2) {
+    errno = EINTR;
+    return -1;
+  }
+  return aio_suspend(blocks, count, timeout);
+}
+
 #ifdef TEST_HAS_LIBURING
 /* Cuts what is about to be submitted; the request at the bad offset gets a descriptor that is none. */
-static int bad_enter(struct io_uring *ring, unsigned wait) {
+static void cut_requests(struct io_uring *ring) {
   fault.met++;
   for (unsigned at = ring->sq.sqe_head; at != ring->sq.sqe_tail; at++) {
     struct io_uring_sqe *request = &ring->sq.sqes[at & ring->sq.ring_mask];
     request->len = (uint32_t)cut(request->len);
     if (fault.bad_offset && request->off == fault.bad_offset) request->fd = 1 << 20;
   }
-  const int result = io_uring_submit_and_wait(ring, wait);
+}
+static void interrupt_some(struct io_uring *ring) {
   unsigned head;
   struct io_uring_cqe *completion;
   if (fault.interrupt) {
@@ -132,6 +167,17 @@ static int bad_enter(struct io_uring *ring, unsigned wait) {
       if (++fault.calls % 3 == 0) completion->res = fault.calls % 2 ? -EAGAIN : -EINTR;
     }
   }
+}
+static int bad_enter(struct io_uring *ring, unsigned wait) {
+  cut_requests(ring);
+  const int result = io_uring_submit_and_wait(ring, wait);
+  interrupt_some(ring);
+  return result;
+}
+static int bad_poll(struct io_uring *ring) {
+  cut_requests(ring);
+  const int result = io_uring_submit_and_get_events(ring);
+  interrupt_some(ring);
   return result;
 }
 static int dead_enter(struct io_uring *ring, unsigned wait) {
@@ -146,15 +192,18 @@ static void replace_transfers(bool on) {
   static const struct {
     const char *name;
     os_function *bad;
-  } table[] = {{"pread", (os_function *)bad_pread},     {"pwrite", (os_function *)bad_pwrite},
-               {"read", (os_function *)bad_read},       {"write", (os_function *)bad_write},
-               {"raw_pread", (os_function *)bad_pread}, {"raw_pwrite", (os_function *)bad_pwrite},
-               {"raw_read", (os_function *)bad_read},   {"raw_write", (os_function *)bad_write},
-               {"readv", (os_function *)bad_readv},     {"writev", (os_function *)bad_writev},
-               {"preadv2", (os_function *)bad_preadv2}, {"pwritev2", (os_function *)bad_pwritev2}};
+  } table[] = {{"pread", (os_function *)bad_pread},         {"pwrite", (os_function *)bad_pwrite},
+               {"read", (os_function *)bad_read},           {"write", (os_function *)bad_write},
+               {"raw_pread", (os_function *)bad_pread},     {"raw_pwrite", (os_function *)bad_pwrite},
+               {"raw_read", (os_function *)bad_read},       {"raw_write", (os_function *)bad_write},
+               {"readv", (os_function *)bad_readv},         {"writev", (os_function *)bad_writev},
+               {"io_submit", (os_function *)bad_io_submit}, {"aio_read", (os_function *)bad_aio_read},
+               {"aio_write", (os_function *)bad_aio_write}, {"aio_suspend", (os_function *)bad_aio_suspend},
+               {"preadv2", (os_function *)bad_preadv2},     {"pwritev2", (os_function *)bad_pwritev2}};
   for (size_t i = 0; i < METHODS_COUNT(table); i++) replace(table[i].name, on ? table[i].bad : NULL);
 #ifdef TEST_HAS_LIBURING
   replace("io_uring_enter", on ? (os_function *)bad_enter : NULL);
+  replace("io_uring_poll", on ? (os_function *)bad_poll : NULL);
 #endif
 }
 
@@ -262,6 +311,7 @@ static void go_short(struct trial *trial) {
 static void short_and_interrupted_calls_go_on(void **unused) {
   replace_transfers(true);
   visit_both(go_short);
+  trial_pool_contexts();
   replace_transfers(false);
 }
 
@@ -272,7 +322,7 @@ static void meet_error(struct trial *trial) {
     if (!serves(trial)) continue;
     plan_fault(false, 0, 2 * BLOCK);
     if (!run(trial, &result) || !met_fault(trial, "error")) return;
-    const int wanted = is(trial, "ring/") ? -EBADF : -EIO;
+    const int wanted = is(trial, "ring/") || is(trial, "aio/") ? -EBADF : -EIO;
     if (result.end != TRIAL_RUN || result.error != wanted || result.wrong) fail_trial(trial, &result, "no such error");
     const char *words = keeps_to_words(trial) ? "bytes at 8192" : "";
     if (!result.reason.text[0] || !strstr(result.reason.text, words)) fail_trial(trial, &result, "does not say where");
@@ -370,6 +420,15 @@ static int bad_msync(void *address, size_t length, int flags) {
   return -1;
 }
 
+/* Each write, or what is linked to it, is durable without a call that could fail here. */
+static bool flushes_by_itself(const struct trial *trial) {
+  static const char *const names[] = {"ring/plain", "ring/fixed", "ring/linked", "aio/cached", "aio/posix"};
+  if (trial->direction == WEIR_MIXED && (is(trial, "ring/") || is(trial, "aio/"))) return true;
+  for (size_t i = 0; i < METHODS_COUNT(names); i++)
+    if (is(trial, names[i])) return true;
+  return false;
+}
+
 static void meet_bad_flush(struct trial *trial) {
   struct trial_result result;
   trial->durability = WEIR_DURABILITY_END;
@@ -379,7 +438,7 @@ static void meet_bad_flush(struct trial *trial) {
   if (result.end != TRIAL_SYNC || result.error != -EIO || !result.reason.text[0]) fail_trial(trial, &result, "end");
   trial->durability = WEIR_DURABILITY_EACH;
   if (!(trial->method->durabilities & WEIR_BIT(trial->durability))) return;
-  if (is(trial, "ring/plain") || is(trial, "ring/fixed")) return; /* each write of a ring flushes by itself */
+  if (flushes_by_itself(trial)) return;
   (void)run(trial, &result);
   if (result.end != TRIAL_RUN || result.error != -EIO || !result.reason.text[0]) fail_trial(trial, &result, "each");
 }
@@ -450,6 +509,20 @@ static void refused_direct_transfers_have_a_reason(void **unused) {
   visit_both(expect_unavailable);
   replace("pread", NULL);
   replace("pwrite", NULL);
+}
+
+static int refuse_io_setup(unsigned depth, unsigned long *out) {
+  (void)depth, (void)out;
+  errno = EAGAIN;
+  return -1;
+}
+static void a_full_system_refuses_linux_aio_with_a_remedy(void **unused) {
+  struct trial trial = usual_named("aio/libaio", WEIR_READ);
+  struct trial_result result;
+  replace("io_setup", (os_function *)refuse_io_setup);
+  assert_false(run(&trial, &result));
+  trial_pool_contexts();
+  assert_non_null(strstr(result.reason.remedy, "aio-max-nr"));
 }
 
 #ifdef TEST_HAS_LIBURING
@@ -535,7 +608,10 @@ static void a_ring_that_dies_ends_the_run(void **unused) {
 }
 #endif
 
-static int begin(void **unused) { return trial_begin(); }
+static int begin(void **unused) {
+  trial_pool_contexts();
+  return trial_begin();
+}
 static int finish(void **unused) {
   trial_finish();
   return 0;
@@ -566,6 +642,7 @@ int main(int count, char **arguments) {
       TEST(a_failed_flush_is_a_failure),
       TEST(a_failed_close_is_a_failure),
       TEST(refused_direct_transfers_have_a_reason),
+      TEST(a_full_system_refuses_linux_aio_with_a_remedy),
 #ifdef TEST_HAS_LIBURING
       TEST(a_forbidden_ring_has_a_reason),
       TEST(registration_is_needed_only_where_it_is_promised),

@@ -240,7 +240,8 @@ static void vary_numbers(struct trial *trial) {
   static const struct {
     const char *name;
     uint64_t values[4];
-  } numbers[] = {{"depth", {1, 2, 16, 1024}}, {"setvbuf", {0, 1, 1000, 1 << 20}}, {"pieces", {1, 2, 7, 64}}};
+  } numbers[] = {{"depth", {1, 2, 16, 1024}}, {"setvbuf", {0, 1, 1000, 1 << 20}}, {"pieces", {1, 2, 7, 64}},
+                 {"batch", {1, 2, 8, 1024}},  {"chain", {2, 3, 8, 64}},           {"rings", {1, 2, 3, 16}}};
   static const struct grid grid = GRID(some_sizes, some_blocks);
   for (size_t i = 0; i < METHODS_COUNT(numbers) * 4; i++) {
     const int at = trial_param(trial->method, numbers[i / 4].name);
@@ -426,7 +427,10 @@ static void meet_existing(struct trial *trial) {
 }
 static void a_new_file_is_never_an_old_one(void **unused) { for_each_method(WEIR_WRITE, meet_existing); }
 
-static int begin(void **unused) { return trial_begin(); }
+static int begin(void **unused) {
+  trial_pool_contexts();
+  return trial_begin();
+}
 static int finish(void **unused) {
   trial_finish();
   return 0;

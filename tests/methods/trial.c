@@ -1,6 +1,7 @@
 /*
  * trial.c - the small core of the tests. Keeps one scratch directory and one content for the life of the test program.
  */
+#define _GNU_SOURCE
 #include "trial.h"
 
 #include <dirent.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/units.h"
@@ -57,17 +59,43 @@ void trial_finish(void) {
   free(scene.coverage);
 }
 
-const char *trial_path(void) { return scene.path; }
-const char *trial_directory(void) { return scene.directory; }
-const unsigned char *trial_content(void) { return scene.content; }
-
-/* ---- files --------------------------------------------------------------------------------------------------------- */
-
 static void must(bool fine, const char *what) {
   if (fine) return;
   perror(what);
   abort();
 }
+
+/* ---- contexts of Linux AIO ----------------------------------------------------------------------------------------- */
+
+#define POOL_DEPTH 1024u /* the most that a method asks for */
+
+static struct {
+  unsigned long contexts[16];
+  unsigned count;
+} pool;
+
+static int pool_setup(unsigned depth, unsigned long *out) {
+  must(depth <= POOL_DEPTH, "depth of a context");
+  if (pool.count == 0) return (int)syscall(SYS_io_setup, POOL_DEPTH, out);
+  *out = pool.contexts[--pool.count];
+  return 0;
+}
+static int pool_destroy(unsigned long context) {
+  if (pool.count == sizeof pool.contexts / sizeof pool.contexts[0]) return (int)syscall(SYS_io_destroy, context);
+  pool.contexts[pool.count++] = context;
+  return 0;
+}
+
+void trial_pool_contexts(void) {
+  must(os_override("io_setup", (os_function *)pool_setup) != NULL, "io_setup");
+  must(os_override("io_destroy", (os_function *)pool_destroy) != NULL, "io_destroy");
+}
+
+const char *trial_path(void) { return scene.path; }
+const char *trial_directory(void) { return scene.directory; }
+const unsigned char *trial_content(void) { return scene.content; }
+
+/* ---- files --------------------------------------------------------------------------------------------------------- */
 
 static void write_file(const unsigned char *data, uint64_t size) {
   const int fd = open(scene.path, O_WRONLY | O_CREAT | O_TRUNC, 0600);

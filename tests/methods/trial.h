@@ -52,6 +52,11 @@ struct trial_result {
 /* Makes the scratch directory in the current one; its files are trial_path() and content(). 0 on success. */
 int trial_begin(void);
 void trial_finish(void);
+/*
+ * Keeps contexts of Linux AIO from one trial to the next: the kernel takes tens of milliseconds to destroy one, and there
+ * are thousands of trials. That they can be made and destroyed is tested with os.
+ */
+void trial_pool_contexts(void);
 const char *trial_path(void);
 const char *trial_directory(void);
 const unsigned char *trial_content(void);
