@@ -71,6 +71,7 @@ static const struct {
     {"W16", "The run took longer than --time: it tries every method once and takes no fewer rounds than verdicts need (see "
             "'weir help rounds')."},
     {"W17", "The run was given less memory than there is (--memory), so that files could be larger than memory."},
+    {"W18", "FILE is large, and only its beginning was measured: name more of it with --size."},
     {"W19", "The run file ends too early: the run was killed or the disk was full. Its whole lines are used."},
 };
 

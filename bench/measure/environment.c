@@ -110,7 +110,7 @@ static int size_facts(struct run *run, const char *path, const struct os_stat *s
   if (result == 0) result = place_number(run, "file", "allocated_bytes", (int64_t)stat->allocated);
   if (result == 0) result = place_number(run, "file", "measured_bytes", (int64_t)measured);
   if (measured < stat->size)
-    run_warn(run, "W16", "name more of it with --size", "only the first %s of the %s of '%.120s' are measured",
+    run_warn(run, "W18", "name more of it with --size", "only the first %s of the %s of '%.120s' are measured",
              units_size_text((double)measured, part), units_size_text((double)stat->size, all), path);
   return result;
 }
