@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "cli/outside.h"
+#include "cli/show_calls.h"
 #include "measure/measure.h"
 #include "os/os.h"
 #include "report/display.h"
@@ -13,6 +13,7 @@
 struct listing_request {
   struct plan_strings places;
   struct outside outside;
+  const char *show_calls;
 };
 static const struct option_row rows[] = {
     {.section = "Options",
@@ -23,6 +24,11 @@ static const struct option_row rows[] = {
      .offset = offsetof(struct listing_request, places),
      .help = "where methods are tried (.)"},
     OUTSIDE_PLUGIN_ROW(offsetof(struct listing_request, outside.plugin_files)),
+    {.name = "show-calls",
+     .argument = "SPEC",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct listing_request, show_calls),
+     .help = "instead of a list: the system calls of one pass of this\nmethod on a file of 1 MiB (needs strace)"},
     {0},
 };
 
@@ -204,8 +210,12 @@ static int run_list(const struct command *self, int argc, char **argv) {
   if (parsed != OPTION_GO) return parsed == OPTION_DONE ? EXIT_FINE : EXIT_CANNOT;
   if (listing.places.count > 1) return command_fail(self, "--dir", NULL, "one directory at a time");
   if (operands.count > 1) return command_fail(self, NULL, NULL, "one list at a time");
+  if (operands.count && listing.show_calls) return command_fail(self, "--show-calls", NULL, "goes with no list");
   int code = outside_open(self, &listing.outside);
-  if (code == 0) code = list_topic(self, &listing, operands.count ? operands.values[0] : NULL);
+  if (code == 0 && listing.show_calls)
+    code = show_calls(self, &listing.outside, &listing.places, listing.show_calls);
+  else if (code == 0)
+    code = list_topic(self, &listing, operands.count ? operands.values[0] : NULL);
   outside_close(&listing.outside);
   return code;
 }
@@ -219,7 +229,8 @@ const struct command cmd_list = {
     .examples =
         "  weir list\n"
         "  weir list methods --dir /mnt/data\n"
-        "  weir list suites\n",
+        "  weir list suites\n"
+        "  weir list --show-calls 'ring/plain[depth=8]'\n",
     .options = rows,
     .run = run_list,
 };

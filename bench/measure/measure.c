@@ -355,3 +355,20 @@ int measure_probe(struct run *run, const struct measure_options *options, struct
   memory_close(&memory);
   return result;
 }
+
+int measure_one(struct run *run, const struct measure_options *options, struct weir_reason *problem) {
+  struct sampler sampler;
+  struct sample sample;
+  struct weir_reason unavailable;
+  const struct sampler_wish wish = {.round = -1, .predecessor = -1, .flags = RUN_PILOT, .probe = true};
+  *problem = (struct weir_reason){0};
+  int result = sampler_open(&sampler, run, options, problem);
+  if (result < 0) return result;
+  result = sampler_take(&sampler, &wish, &sample, &unavailable);
+  if (result == 0 && unavailable.text[0]) result = -EOPNOTSUPP;
+  if (result == -EOPNOTSUPP) *problem = unavailable;
+  if (result == 0 && sample.status == RUN_FAILED) snprintf(problem->text, sizeof problem->text, "%s", sample.reason);
+  if (*options->interrupted) result = -EINTR;
+  sampler_close(&sampler);
+  return result;
+}

@@ -30,6 +30,7 @@ struct measure_observer { void *context; void (*event)(void *context, const stru
 struct measure_options {
   const struct weir_method *const *methods; /* all that there are; the floors use `null` */
   const char *const *worker_arguments; /* what a newly executed worker needs to find the same methods, or NULL */
+  const char *const *worker_prefix;    /* a program that runs the worker and looks at it, or NULL; see measure_one */
   uint64_t memory_limit;         /* bytes that the run may have, page cache included; 0: what there is */
   volatile int *interrupted;     /* 1: finish up with what there is; 2: leave at once */
   FILE *stream;                  /* run file being written, or NULL */
@@ -46,6 +47,14 @@ int measure_run(struct run *run, const struct measure_options *options, struct w
 int measure_environment(struct run *run);
 /* Fills status, reason and remedy of every cell by the methods' probes, on a small scratch file; no timing. */
 int measure_probe(struct run *run, const struct measure_options *options, struct weir_reason *problem);
+
+/*
+ * Takes one sample of the first cell, by a newly executed worker under options->worker_prefix, and keeps nothing of it. The
+ * timed pass stands between two calls that write these words nowhere. 0, also when the sample failed (words in `problem`).
+ */
+#define MEASURE_MARK_BEGIN "weir-begins"
+#define MEASURE_MARK_END "weir-ends"
+int measure_one(struct run *run, const struct measure_options *options, struct weir_reason *problem);
 
 /* The other side of `--process fresh`: runs one sample as the parent left it in the inherited files. */
 int measure_worker_main(const struct weir_method *const *methods);

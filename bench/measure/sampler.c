@@ -210,7 +210,8 @@ static int write_order(struct sampler *sampler, const struct sampler_wish *wish,
   order->probe = wish->probe;
   order->warm_up = !wish->verify;
   order->device = file->device;
-  order->parent = os_process_id();
+  order->mark = sampler->options->worker_prefix != NULL;
+  order->parent = order->mark ? 0 : os_process_id();
   order->sample.round = wish->round;
   return expect(sampler, wish);
 }
@@ -245,19 +246,24 @@ static int publish_plan(struct sampler *sampler) {
 
 /* The caller frees the list, not the texts. NULL: no memory. */
 static const char **worker_command(const struct measure_options *options, const char *self) {
-  size_t more = 0, count = 0;
-  while (options->worker_arguments && options->worker_arguments[more]) more++;
-  const char **command = malloc((more + 3) * sizeof *command);
+  const char *const none[] = {NULL};
+  const char *const *before = options->worker_prefix ? options->worker_prefix : none;
+  const char *const *after = options->worker_arguments ? options->worker_arguments : none;
+  size_t room = 3, count = 0;
+  for (size_t i = 0; before[i]; i++) room++;
+  for (size_t i = 0; after[i]; i++) room++;
+  const char **command = malloc(room * sizeof *command);
   if (!command) return NULL;
+  for (size_t i = 0; before[i]; i++) command[count++] = before[i];
   command[count++] = self;
   command[count++] = "__worker";
-  for (size_t i = 0; i < more; i++) command[count++] = options->worker_arguments[i];
+  for (size_t i = 0; after[i]; i++) command[count++] = after[i];
   command[count] = NULL;
   return command;
 }
 
 static int start_worker(struct sampler *sampler, const struct plan_group *group, os_process *worker) {
-  if (group->demand.process == PLAN_SAME) return os_process_fork(forked_worker, sampler, worker);
+  if (group->demand.process == PLAN_SAME && !sampler->options->worker_prefix) return os_process_fork(forked_worker, sampler, worker);
   int result = publish_plan(sampler);
   if (result < 0) return result;
   char self[WORKER_PATH_MAX];

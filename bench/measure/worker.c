@@ -285,7 +285,9 @@ static void timed_window(struct instance *self) {
   }
   uint64_t pass = 0;
   do {
+    if (order->mark) os_mark(MEASURE_MARK_BEGIN);
     one_pass(self, UINT64_MAX);
+    if (order->mark) os_mark(MEASURE_MARK_END);
     if (leads) record_pass(crew);
   } while (agree(self, ++pass < order->passes && !stopped(crew)));
   if (!leads) return;
@@ -452,7 +454,8 @@ int measure_worker_main(const struct weir_method *const *methods) {
   void *order;
   os_process_shield();
   if (os_map(order_file, sizeof(struct worker_order), OS_MAP_WRITE, &order) < 0) return 2;
-  if (os_process_follow_parent(((struct worker_order *)order)->parent) < 0) return 2;
+  int parent = ((struct worker_order *)order)->parent;
+  if (parent != 0 && os_process_follow_parent(parent) < 0) return 2;
   if (read_plan(plan_file, methods, &run) < 0) return 2;
   if (content_init(&content, run.plan.seed) < 0) return 2;
   if (run.plan.latency) os_fast_clock_start();

@@ -37,7 +37,8 @@ struct worker_order {
   bool warm_up;            /* a short untimed pass before */
   bool check;              /* compare the checksum of each pass with `expected` */
   uint64_t expected, expected_bytes, expected_operations; /* of one pass */
-  int parent;              /* os_process_id of the run */
+  int parent;              /* os_process_id of the run; 0: the worker runs under another program */
+  bool mark;               /* MEASURE_MARK_... around each timed pass */
   uint64_t device;         /* os_stat.device of the file, for device counters */
   atomic_int stop;         /* set by the parent: finish up */
   /* out */

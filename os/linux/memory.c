@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -71,3 +72,8 @@ int os_memory_file(const char *name, uint64_t size, os_file *out) {
 }
 
 void os_memory_volunteer(void) { (void)procfs_write("/proc/self/oom_score_adj", "1000"); }
+
+int os_memory_file_path(os_file file, char *out, size_t size) {
+  int length = snprintf(out, size, "/proc/%d/fd/%d", (int)getpid(), (int)file);
+  return length < (int)size ? 0 : -ENAMETOOLONG;
+}

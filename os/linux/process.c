@@ -235,6 +235,8 @@ int os_process_follow_parent(int parent) {
 
 int os_process_id(void) { return (int)getpid(); }
 
+void os_mark(const char *text) { (void)sys(write)(-1, text, strlen(text)); }
+
 /* ---- interrupts ---- */
 
 /* A handler gets no context: the flag's address has to lie where it finds it. */
