@@ -145,6 +145,7 @@ static json_t *cell_value(const struct plan *plan, const struct stat_cell *cell)
   put(object, "method", text_value(cell->plan->method));
   put(object, "family", family_value(cell->plan->method));
   put(object, "params", params_value(cell->plan));
+  if (cell->plan->style[0]) put(object, "style", text_value(cell->plan->style));
   put(object, "threads", json_integer(cell->plan->threads));
   put(object, "place", cell->plan->place < plan->place_count ? text_value(plan->places[cell->plan->place]) : NULL);
   put(object, "status", json_string(status_words[cell->status]));

@@ -116,13 +116,23 @@ static void print_interrupted(const struct page *page) {
     fprintf(page->out, "interrupted after %u of %u rounds\n", summary->rounds, summary->rounds_planned);
 }
 
+static bool has_figures(const struct page *page) {
+  for (unsigned g = 0; g < page->summary->group_count; g++) {
+    const struct plan_group *group = page->summary->groups[g].plan;
+    for (unsigned c = 0; c < group->cell_count; c++)
+      if (overlay_find(page->overlay, &group->demand, &group->cells[c]) != NULL) return true;
+  }
+  return false;
+}
+
 /* Whose figures stand beside ours. */
 static void print_overlay(const struct page *page) {
   const struct overlay *overlay = page->overlay;
   struct text text = {0};
   if (overlay == NULL) return;
-  text_format(&text, "published: %s, %s: %s; %s. MB/s there, and the speed against the style of our baseline", overlay->name,
-              overlay->source, overlay->machine, overlay->file);
+  text_format(&text, "published: %s, %s: %s; %s. ", overlay->name, overlay->source, overlay->machine, overlay->file);
+  text_put(&text, has_figures(page) ? "MB/s there, and the speed against the style of our baseline"
+                                    : "None of the cells here is in it; --suite blocks measures those that are");
   display_wrap(page->out, &(struct display_box){page->width, 0, 2}, text_string(&text));
   text_release(&text);
 }

@@ -91,6 +91,8 @@ def run_odd_place(folder):
     rows = rows_of(done.stdout)
     assert [row["place"] for row in rows] == [str(place)] * 3, rows
     assert [row["BlockSiz"] for row in rows][:2] == ["4096", "8192"] and rows[0]["params"].startswith("block=4KiB"), rows
+    again = weir(folder, "bench", "-q", "-m", "fd/read", "--size", "64KiB", "--rounds", "1", "--overlay", "study-e").stdout
+    assert "None of the cells here is in it" in " ".join(again.split()) and "its speed" not in again, again
     floor = [row for row in rows if row["method"] == "null"]
     assert floor and not floor[0]["MBytes/sec"], floor
 
