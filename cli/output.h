@@ -14,28 +14,29 @@ struct output_options {
   const char *overlay;
   int color; /* enum terminal_color */
 };
-#define OUTPUT_ROWS(type, member)                                                                                           \
-  {.section = "Results",                                                                                                    \
-   .name = "output",                                                                                                        \
-   .letter = 'o',                                                                                                           \
-   .argument = "FILE",                                                                                                      \
-   .kind = OPTION_TEXTS,                                                                                                    \
-   .offset = offsetof(type, member.files),                                                                                  \
-   .help =                                                                                                                  \
-       "write the results there too, by suffix: .jsonl (run file),\n.json, .txt, .md, .csv; '-' is standard output; may be\nrepeated"}, \
-      {.name = "format",                                                                                                    \
-       .argument = "NAME",                                                                                                  \
-       .kind = OPTION_TEXT,                                                                                                 \
-       .offset = offsetof(type, member.format),                                                                             \
-       .help = "format on standard output: table, json, csv, markdown, jsonl"},                                                            \
-      {.name = "overlay",                                                                                                   \
-       .argument = "STUDY",                                                                                                 \
-       .kind = OPTION_TEXT,                                                                                                 \
-       .offset = offsetof(type, member.overlay),                                                                            \
-       .help = "set the figures that a study published beside ours\n(study-e, of the suite blocks)"},                       \
-  {                                                                                                                         \
-    .name = "color", .argument = "WHEN", .kind = OPTION_WORD, .offset = offsetof(type, member.color),                       \
-    .words = terminal_color_words, .help = "colours on standard output"                                                     \
+#define OUTPUT_ROWS(type, member)                                                                                         \
+  {.section = "Results",                                                                                                  \
+   .name = "output",                                                                                                      \
+   .letter = 'o',                                                                                                         \
+   .argument = "FILE",                                                                                                    \
+   .kind = OPTION_TEXTS,                                                                                                  \
+   .offset = offsetof(type, member.files),                                                                                \
+   .help =                                                                                                                \
+       "write the results there too, by suffix: .jsonl (run file),\n.json, .txt, .md, .csv; '-' is standard output; may " \
+       "be\nrepeated"},                                                                                                   \
+      {.name = "format",                                                                                                  \
+       .argument = "NAME",                                                                                                \
+       .kind = OPTION_TEXT,                                                                                               \
+       .offset = offsetof(type, member.format),                                                                           \
+       .help = "format on standard output: table, json, csv, markdown, jsonl"},                                           \
+      {.name = "overlay",                                                                                                 \
+       .argument = "STUDY",                                                                                               \
+       .kind = OPTION_TEXT,                                                                                               \
+       .offset = offsetof(type, member.overlay),                                                                          \
+       .help = "set the figures that a study published beside ours\n(study-e, of the suite blocks)"},                     \
+  {                                                                                                                       \
+    .name = "color", .argument = "WHEN", .kind = OPTION_WORD, .offset = offsetof(type, member.color),                     \
+    .words = terminal_color_words, .help = "colours on standard output"                                                   \
   }
 
 struct output {
@@ -45,7 +46,7 @@ struct output {
   bool straight;               /* a device or FIFO: no temporary file, no rename */
   char path[1024];             /* links followed */
   bool exists;
-  uint64_t device, inode;      /* of the file, or of its directory while there is no such file */
+  uint64_t device, inode; /* of the file, or of its directory while there is no such file */
 };
 struct output_list {
   unsigned count;

@@ -1,8 +1,8 @@
 /*
  * csv.c - one row a cell, for spreadsheets and data frames. The columns of the block study come first and bear its names, so
- * that rows can be put under those of the author; then ours, with units in their names. Quoted as RFC 4180 says; lines end as
- * the system's do. Numbers do not follow the locale; what is not known is empty. Rows stand in the order of the plan, and the
- * hidden second entry of the baseline is not among them.
+ * that rows can be put under those of the author; then ours, with units in their names. Quoted as RFC 4180 says; lines end
+ * as the system's do. Numbers do not follow the locale; what is not known is empty. Rows stand in the order of the plan, and
+ * the hidden second entry of the baseline is not among them.
  */
 #include <stdlib.h>
 #include <string.h>
