@@ -23,9 +23,10 @@ struct progress progress_start(bool quiet) {
 
 /* The layout's names for its files, in words for people. */
 static const char *layout_words(const char *role) {
-  static const char *const roles[] = {"warm", "cold", "write", "flush", "user", NULL};
+  static const char *const roles[] = {"warm", "cold", "write", "mixed", "flush", "user", NULL};
   static const char *const words[] = {"writing the file for warm reads", "writing the file for cold reads",
-                                      "writing the file to be overwritten", "writing the file that flushes the cache",
+                                      "writing the file to be overwritten",
+                                      "writing the file for mixed requests", "writing the file that flushes the cache",
                                       "checking your file"};
   int index = role ? plan_word_index(roles, role) : -1;
   return index < 0 ? "writing files" : words[index];

@@ -58,6 +58,9 @@ struct request {
   }, {                                                                                                                     \
     .name = "coverage", .argument = "SHARE", .kind = OPTION_SHARE, .offset = REQUEST_AT(plan.coverage),                    \
     .help = "random access: share of the blocks in one pass (100%)"                                                        \
+  }, {                                                                                                                     \
+    .name = "write-share", .argument = "SHARE", .kind = OPTION_SHARE, .offset = REQUEST_AT(plan.write_share),              \
+    .help = "direction mixed: share of the requests that write (30%)"                                                      \
   }
 
 /* Who competes, and where. */

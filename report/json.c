@@ -175,6 +175,7 @@ static json_t *demand_value(const struct plan_demand *demand) {
   put(object, "process", json_string(plan_process_words[demand->process]));
   put(object, "consumer", json_string(plan_consumer_words[demand->consumer]));
   put(object, "coverage", positive_value(demand->coverage));
+  if (demand->direction == WEIR_MIXED) put(object, "write_share", positive_value(demand->write_share));
   return object;
 }
 

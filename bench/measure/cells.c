@@ -22,7 +22,7 @@ static int buffer_get(const struct weir_job *job, size_t length, size_t alignmen
   int result = os_memory_get(room, policy == WEIR_BUFFER_HUGE ? OS_MEMORY_HUGE : 0, out);
   if (result < 0 || policy != WEIR_BUFFER_REUSED) return result;
   const struct content *content = owner(job)->content;
-  if (job->direction == WEIR_WRITE && content)
+  if (job->direction != WEIR_READ && content)
     content_fill(content, 0, *out, room);
   else
     memset(*out, 0x5a, room); /* every page is there before the clock starts, and no file happens to hold this */
@@ -80,6 +80,12 @@ static uint64_t pass_operations(const struct weir_job *job, const struct plan_gr
   return operations == 0 && job->blocks > 0 ? 1 : operations;
 }
 
+static void set_coin(struct weir_job *job, const struct plan *plan, unsigned group) {
+  struct random_state random = random_start(plan->seed, UINT64_C(0xc011) << 40 | group);
+  job->write_share = (uint64_t)(plan->groups[group].demand.write_share * 4294967296.0);
+  job->write_key = random_next(&random);
+}
+
 static void set_order(struct weir_job *job, const struct plan *plan, unsigned group, int32_t round) {
   job->operations = pass_operations(job, &plan->groups[group]);
   if (job->access != WEIR_RANDOM || job->blocks == 0) return;
@@ -112,6 +118,7 @@ void cell_job_init(struct cell_job *out, const struct plan *plan, unsigned group
   out->job.host = &out->host;
   out->job.reason = &out->reason;
   set_partition(&out->job, g->demand.size_bytes);
+  if (g->demand.direction == WEIR_MIXED) set_coin(&out->job, plan, group);
   set_order(&out->job, plan, group, files->round);
 }
 

@@ -44,7 +44,7 @@ static void deliver_verify(struct weir_flow *flow, uint64_t offset, const void *
 
 static void supply_content(struct weir_flow *flow, uint64_t offset, void *data, size_t length) {
   const struct flow_core *core = flow->core;
-  content_fill(core->content, offset, data, length);
+  content_fill(core->supplied, offset, data, length);
 }
 
 static void record_latency(struct weir_flow *flow, uint64_t elapsed_ns) {
@@ -55,7 +55,7 @@ static void record_latency(struct weir_flow *flow, uint64_t elapsed_ns) {
 }
 
 int flow_init(struct weir_flow *flow, struct flow_core *core, const struct flow_setup *setup) {
-  *core = (struct flow_core){.content = setup->content, .reference = setup->reference};
+  *core = (struct flow_core){.content = setup->content, .supplied = setup->supplied, .reference = setup->reference};
   *flow = (struct weir_flow){.mode = setup->consumer, .stop = setup->stop, .supply = supply_content, .core = core};
   flow->deliver = setup->consumer == WEIR_CONSUMER_HASH ? deliver_hash : deliver_verify;
   if (setup->latency) {

@@ -12,6 +12,7 @@
 /* One for each instance; weir_flow.core points at it. */
 struct flow_core {
   const struct content *content; /* NULL: the user's own file, compared with what a plain read of `reference` gives */
+  const struct content *supplied;/* what writers are given */
   os_file reference;
   unsigned char *spare;          /* FLOW_SPARE bytes, for comparing */
   bool bad;                      /* verify found a wrong byte, at: */
@@ -24,7 +25,7 @@ struct flow_core {
 struct flow_setup {
   enum weir_consumer consumer;
   enum weir_direction direction;
-  const struct content *content;
+  const struct content *content, *supplied;
   os_file reference;
   const atomic_int *stop;
   bool latency; /* os_fast_clock_start has been called */

@@ -11,7 +11,7 @@
 
 #include "base/units.h"
 
-static const char *const role_names[] = {"warm", "cold", "write", "flush", "user"};
+static const char *const role_names[] = {"warm", "cold", "write", "mixed", "flush", "user"};
 
 enum { PIECE = 1024 * 1024 };
 
@@ -41,6 +41,7 @@ int layout_write(const char *path, uint64_t size, const struct content *content,
 static enum layout_role role_of(const struct plan *plan, const struct plan_group *group) {
   if (plan->file) return LAYOUT_USER;
   if (group->demand.direction == WEIR_WRITE) return LAYOUT_WRITE;
+  if (group->demand.direction == WEIR_MIXED) return LAYOUT_MIXED;
   return group->demand.cache == PLAN_COLD ? LAYOUT_READ_COLD : LAYOUT_READ_WARM;
 }
 

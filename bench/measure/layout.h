@@ -8,7 +8,7 @@
 #include "measure/measure.h"
 #include "measure/scratch.h"
 
-enum layout_role { LAYOUT_READ_WARM, LAYOUT_READ_COLD, LAYOUT_WRITE, LAYOUT_FLUSH, LAYOUT_USER, LAYOUT_ROLES };
+enum layout_role { LAYOUT_READ_WARM, LAYOUT_READ_COLD, LAYOUT_WRITE, LAYOUT_MIXED, LAYOUT_FLUSH, LAYOUT_USER, LAYOUT_ROLES };
 
 struct layout_file {
   enum layout_role role;

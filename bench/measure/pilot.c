@@ -65,7 +65,7 @@ static double pass_ns(const struct plan *plan, const struct sample *sample) {
 static int try_cell(struct sampler *sampler, unsigned group, unsigned cell, struct findings *findings) {
   struct plan *plan = &sampler->run->plan;
   struct sample sample;
-  bool writes = plan->groups[group].demand.direction == WEIR_WRITE;
+  bool writes = plan->groups[group].demand.direction == WEIR_WRITE; /* mixed ones are tried as readers are */
   struct sampler_wish wish = {.group = group, .cell = cell, .round = -1, .position = (int32_t)cell, .predecessor = -1,
                               .flags = RUN_PILOT, .verify = true, .probe = true, .keep_state = !writes,
                               .cap_ns = PILOT_CAP_NS};
@@ -130,7 +130,7 @@ static uint64_t round_elapsed(const struct run *run, unsigned group, uint64_t pa
   for (size_t i = 0; i < run->sample_count; i++) {
     const struct sample *sample = &run->samples[i];
     if (sample->group != group || sample->status != RUN_OK || sample->passes == 0) continue;
-    bool reader = run->plan.groups[group].demand.direction == WEIR_READ;
+    bool reader = run->plan.groups[group].demand.direction != WEIR_WRITE;
     bool verify = reader && i + 1 < run->sample_count && run->samples[i + 1].group == group &&
                   run->samples[i + 1].cell == sample->cell;
     if (!verify) sum += pass_ns(&run->plan, sample) * (double)passes;

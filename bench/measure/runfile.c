@@ -174,6 +174,7 @@ static json_t *demand_value(const struct plan_demand *demand) {
   put(object, "size_bytes", count_value(demand->size_bytes));
   put(object, "request_bytes", count_value(demand->request_bytes));
   put(object, "coverage", json_real(demand->coverage));
+  if (demand->write_share > 0) put(object, "write_share", json_real(demand->write_share));
   return object;
 }
 
@@ -568,6 +569,7 @@ static int read_demand(struct reader *reader, const json_t *group, struct plan_d
   if (code == 0) code = get_count(reader, object, "size_bytes", &demand->size_bytes);
   if (code == 0) code = get_count(reader, object, "request_bytes", &demand->request_bytes);
   if (code == 0) code = get_real(reader, object, "coverage", &demand->coverage);
+  if (code == 0 && json_object_get(object, "write_share")) code = get_real(reader, object, "write_share", &demand->write_share);
   return code;
 }
 

@@ -69,7 +69,8 @@ void sampler_close(struct sampler *sampler) {
 
 /* ---- the file's state ------------------------------------------------------------------------------------------------ */
 
-static bool writes(const struct plan_demand *demand) { return demand->direction == WEIR_WRITE; }
+static bool writes(const struct plan_demand *demand) { return demand->direction != WEIR_READ; }
+static bool reads(const struct plan_demand *demand) { return demand->direction != WEIR_WRITE; }
 
 /* A target that was there before: full size, every block written. */
 static int restore_target(struct sampler *sampler, struct layout_file *file) {
@@ -162,7 +163,7 @@ static int expect(struct sampler *sampler, const struct sampler_wish *wish) {
   struct worker_order *order = sampler->order;
   const struct plan_group *group = &sampler->run->plan.groups[wish->group];
   bool unseen = group->cells[wish->cell].capabilities & UNSEEN;
-  order->check = !unseen && !writes(&group->demand) && order->consumer != WEIR_CONSUMER_NONE;
+  order->check = !unseen && reads(&group->demand) && order->consumer != WEIR_CONSUMER_NONE;
   struct sampler_sum want = sum_key(sampler, wish);
   for (unsigned i = 0; i < sampler->sum_count; i++) {
     const struct sampler_sum *known = &sampler->sums[i];
@@ -189,7 +190,7 @@ static int expect(struct sampler *sampler, const struct sampler_wish *wish) {
 static enum weir_consumer consumer_of(const struct sampler_wish *wish, const struct plan_group *group) {
   enum weir_consumer consumer = group->demand.consumer;
   if (!wish->verify || (group->cells[wish->cell].capabilities & UNSEEN)) return consumer;
-  if (!writes(&group->demand)) return WEIR_CONSUMER_VERIFY;
+  if (reads(&group->demand)) return WEIR_CONSUMER_VERIFY;
   return consumer == WEIR_CONSUMER_NONE ? WEIR_CONSUMER_TOUCH : consumer;
 }
 
@@ -206,7 +207,14 @@ static int write_order(struct sampler *sampler, const struct sampler_wish *wish,
   order->consumer = consumer_of(wish, group);
   order->own_content = file->role != LAYOUT_USER;
   order->content_seed = sampler->content.seed;
-  if (writes(&group->demand)) order->content_seed = random_mix(sampler->content.seed ^ ++sampler->writes);
+  order->supply_seed = order->content_seed;
+  /*
+   * What is written is new each time, or a method that writes nothing would pass. Mixed requests read the same file again,
+   * so there it is new in the pilot alone, and in the rounds what the file holds anyway.
+   */
+  if (!reads(&group->demand) || (writes(&group->demand) && wish->verify))
+    order->supply_seed = random_mix(sampler->content.seed ^ ++sampler->writes);
+  if (!reads(&group->demand)) order->content_seed = order->supply_seed;
   order->probe = wish->probe;
   order->warm_up = !wish->verify;
   order->device = file->device;
@@ -343,14 +351,21 @@ static void take_record(const struct worker_order *order, struct sample *out) {
 
 /* ---- reading back: what is on the device, or at least no longer in the cache, is what was handed over ---- */
 
-struct read_back { os_file file; const struct content *content; void *data; size_t room; };
+struct read_back {
+  os_file file;
+  const struct content *content;  /* what was written */
+  const struct content *kept;     /* what mixed requests found and left */
+  void *data;
+  size_t room;
+};
 
-static bool piece_differs(const struct read_back *with, uint64_t offset, uint64_t length, struct sample *out) {
+static bool piece_differs(const struct read_back *with, bool written, uint64_t offset, uint64_t length, struct sample *out) {
   char text[128];
+  const struct content *content = written ? with->content : with->kept;
   for (uint64_t done = 0; done < length;) {
     size_t piece = length - done < with->room ? (size_t)(length - done) : with->room;
     int64_t got = os_pread_full(with->file, with->data, piece, offset + done);
-    size_t good = got > 0 ? content_mismatch(with->content, offset + done, with->data, (size_t)got) : 0;
+    size_t good = got > 0 ? content_mismatch(content, offset + done, with->data, (size_t)got) : 0;
     if (good < piece) {
       snprintf(text, sizeof text, "wrong data: read back, the byte at offset %llu is not what was written",
                (unsigned long long)(offset + done + good));
@@ -371,18 +386,20 @@ static void compare_requests(struct sampler *sampler, const struct layout_file *
   for (unsigned t = 0; t < (threads ? threads : 1); t++) {
     struct cell_job job;
     cell_job_init(&job, plan, out->group, out->cell, t, &files);
-    if (job.job.operations == job.job.blocks && piece_differs(with, job.job.part_offset, job.job.part_length, out)) return;
-    if (job.job.operations == job.job.blocks) continue;
-    for (uint64_t i = 0; i < job.job.operations; i++) {
+    bool mixed = job.job.direction == WEIR_MIXED, all = !mixed && job.job.operations == job.job.blocks;
+    if (all && piece_differs(with, true, job.job.part_offset, job.job.part_length, out)) return;
+    for (uint64_t i = 0; !all && i < job.job.operations; i++) {
       uint64_t offset = weir_order_offset(&job.job, i);
-      if (piece_differs(with, offset, weir_order_length(&job.job, offset), out)) return;
+      bool written = !mixed || weir_order_writes(&job.job, offset);
+      if (piece_differs(with, written, offset, weir_order_length(&job.job, offset), out)) return;
     }
   }
 }
 
 static void read_back(struct sampler *sampler, struct layout_file *file, struct sample *out) {
-  const struct content content = {sampler->order->content_seed, sampler->content.pool};
-  struct read_back with = {.content = &content, .room = 1024 * 1024};
+  const struct content content = {sampler->order->supply_seed, sampler->content.pool};
+  const struct content kept = {sampler->order->content_seed, sampler->content.pool};
+  struct read_back with = {.content = &content, .kept = &kept, .room = 1024 * 1024};
   struct os_stat stat;
   if (os_stat_path(file->path, &stat) == 0 && stat.size != file->size && sampler->run->plan.groups[out->group].pass_bytes == 0)
     fail_sample(out, "wrong data: the file has not the right size");
@@ -490,7 +507,8 @@ int sampler_take(struct sampler *sampler, const struct sampler_wish *wish, struc
   wash_out(sampler, wish, file, out);
   out->prepare_ns = prepared - began + (os_clock_ns() - ended);
   bool complete = out->status == RUN_OK && !(out->flags & RUN_PARTIAL);
-  if (group->demand.target == WEIR_TARGET_OVERWRITE && !complete) file->is_whole = false;
+  bool spoilt = wish->verify && group->demand.direction == WEIR_MIXED; /* the next one reads what was there before */
+  if (group->demand.target == WEIR_TARGET_OVERWRITE && (!complete || spoilt)) file->is_whole = false;
   bool unseen = group->cells[wish->cell].capabilities & UNSEEN;
   if (wish->verify && complete && !unseen && writes(&group->demand)) read_back(sampler, file, out);
   blame_change(file, out);

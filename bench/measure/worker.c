@@ -36,7 +36,7 @@ struct crew {
   unsigned count;
   struct instance *instances;
   os_file reference;
-  struct content content; /* the run's pool with this order's seed */
+  struct content content, supplied; /* the run's pool with this order's seeds */
   uint64_t claimed_cpu_ns;
   atomic_uint arrived, turn; /* the barrier */
   atomic_int failed;
@@ -337,7 +337,7 @@ static int hire(struct crew *crew, unsigned index) {
   self->job->job.consumer = (enum weir_consumer)order->consumer;
   const struct flow_setup setup = {
       .consumer = self->job->job.consumer, .direction = self->job->job.direction, .content = files.content,
-      .reference = crew->reference, .stop = &crew->order->stop, .latency = crew->scene->run->plan.latency};
+      .supplied = &crew->supplied, .reference = crew->reference, .stop = &crew->order->stop, .latency = crew->scene->run->plan.latency};
   return flow_init(self->flow, self->core, &setup);
 }
 
@@ -415,7 +415,8 @@ int worker_body(const struct worker_scene *scene, struct worker_order *order) {
   const struct plan_cell *cell = &scene->run->plan.groups[order->group].cells[order->cell];
   unsigned count = cell->threads ? cell->threads : 1;
   struct crew crew = {.scene = scene, .order = order, .method = cell->impl, .count = count, .reference = os_no_file,
-                      .content = {order->content_seed, scene->content->pool}};
+                      .content = {order->content_seed, scene->content->pool},
+                      .supplied = {order->supply_seed, scene->content->pool}};
   crew.instances = calloc(count, sizeof *crew.instances);
   if (!crew.instances || !cell->impl) return 1;
   if (!order->own_content && os_open(order->path, OS_READ, &crew.reference) < 0) crew.reference = os_no_file;
@@ -503,6 +504,10 @@ static int rehearse(const struct rehearsal *with, struct worker_order *order, co
   int result = 0;
   for (uint64_t i = 0; i < job->operations && result == 0; i++) {
     uint64_t offset = weir_order_offset(job, i);
+    if (job->direction == WEIR_MIXED && weir_order_writes(job, offset)) { /* counted, and not summed: nothing is read */
+      order->expected_bytes += weir_order_length(job, offset);
+      continue;
+    }
     result = rehearse_piece(with, order, offset, weir_order_length(job, offset));
   }
   return result;

@@ -32,7 +32,8 @@ struct worker_order {
   uint64_t passes;
   uint32_t consumer;       /* enum weir_consumer: the demand's, or verify in the pilot */
   bool own_content;        /* the file holds scratch content; else it is the user's */
-  uint64_t content_seed;   /* of that content; writers get a new one for each sample, so that old data cannot pass */
+  uint64_t content_seed;   /* of that content */
+  uint64_t supply_seed;    /* of what is written; writers get a new one for each sample, so that old data cannot pass */
   bool probe;              /* ask the method first */
   bool warm_up;            /* a short untimed pass before */
   bool check;              /* compare the checksum of each pass with `expected` */

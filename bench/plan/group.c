@@ -53,8 +53,8 @@ void group_demand_id(const struct plan_demand *demand, bool with_size, char out[
   if (demand->task != WEIR_TASK_BLOCKS) add(&line, "-", plan_task_words[demand->task]);
   add(&line, "-", plan_direction_words[demand->direction]);
   if (demand->task == WEIR_TASK_BLOCKS) add_request_id(&line, demand);
-  if (demand->direction == WEIR_WRITE) add_writer_id(&line, demand);
-  if (demand->direction == WEIR_READ || demand->cache == PLAN_COLD) add(&line, "-", plan_cache_words[demand->cache]);
+  if (demand->direction != WEIR_READ) add_writer_id(&line, demand);
+  if (demand->direction != WEIR_WRITE || demand->cache == PLAN_COLD) add(&line, "-", plan_cache_words[demand->cache]);
   if (demand->consumer != WEIR_CONSUMER_TOUCH) add(&line, "-consumer-", plan_consumer_words[demand->consumer]);
   if (demand->process == PLAN_FRESH) add(&line, "-", "fresh");
   if (with_size) add(&line, "-", units_size_name(demand->size_bytes, text));
@@ -82,11 +82,14 @@ static void add_how(struct line *line, const struct plan_demand *demand) {
   const char *const targets[] = {"overwritten", "truncated first", "new file", "preallocated"};
   const char *const durabilities[] = {"not durable", "durable at the end", "every write durable"};
   const char *const consumers[] = {"bytes not touched", "", "bytes hashed", "bytes verified"};
-  if (demand->direction == WEIR_WRITE) {
-    add(line, ", ", targets[demand->target]);
-    add(line, ", ", durabilities[demand->durability]);
+  char text[48];
+  if (demand->direction == WEIR_WRITE) add(line, ", ", targets[demand->target]);
+  if (demand->direction == WEIR_MIXED) {
+    snprintf(text, sizeof text, "%.3g %% writes", demand->write_share * 100);
+    add(line, ", ", text);
   }
-  if (demand->direction == WEIR_READ || demand->cache == PLAN_COLD) add(line, ", ", plan_cache_words[demand->cache]);
+  if (demand->direction != WEIR_READ) add(line, ", ", durabilities[demand->durability]);
+  if (demand->direction != WEIR_WRITE || demand->cache == PLAN_COLD) add(line, ", ", plan_cache_words[demand->cache]);
   if (demand->consumer != WEIR_CONSUMER_TOUCH) add(line, ", ", consumers[demand->consumer]);
   if (demand->process == PLAN_FRESH) add(line, ", ", "fresh process");
 }

@@ -462,7 +462,7 @@ static bool next_combination(struct combination *all) {
 }
 
 /* Words that mean nothing in a combination take their plain value, so that it equals the one where they were not said. */
-static struct plan_demand demand_of(const struct combination *all, double coverage) {
+static struct plan_demand demand_of(const struct combination *all, const struct plan_request *request) {
   struct plan_demand demand = {
       .task = (enum weir_task)word_of(all, BY_TASK),
       .direction = (enum weir_direction)word_of(all, BY_DIRECTION),
@@ -482,9 +482,14 @@ static struct plan_demand demand_of(const struct combination *all, double covera
   }
   if (demand.access == WEIR_RANDOM) {
     if (!demand.request_bytes) demand.request_bytes = REQUEST_DEFAULT;
-    if (coverage > 0) demand.coverage = coverage;
+    if (request->coverage > 0) demand.coverage = request->coverage;
   }
-  if (demand.direction == WEIR_READ) {
+  if (demand.direction == WEIR_MIXED) {
+    demand.write_share = request->write_share > 0 ? request->write_share : PLAN_WRITE_SHARE_DEFAULT;
+    demand.target = WEIR_TARGET_OVERWRITE;
+    demand.task = WEIR_TASK_BLOCKS;
+    if (!request->durability.count) demand.durability = WEIR_DURABILITY_NONE;
+  } else if (demand.direction == WEIR_READ) {
     demand.durability = WEIR_DURABILITY_NONE;
     demand.target = WEIR_TARGET_OVERWRITE;
   } else if (demand.target == WEIR_TARGET_NEW || demand.target == WEIR_TARGET_TRUNCATE) {
@@ -505,7 +510,7 @@ static int groups_from_words(struct making *making) {
   int code = 0;
   do {
     struct draft draft = {
-        demand_of(&all, making->request->coverage), NULL, "", NULL, making->plan->group_count, SMALLEST_DEFAULT, 0, NULL};
+        demand_of(&all, making->request), NULL, "", NULL, making->plan->group_count, SMALLEST_DEFAULT, 0, NULL};
     if (!demand_there(making->plan, &draft.demand)) code = add_group(making, &draft);
   } while (code == 0 && next_combination(&all));
   return code;
@@ -540,6 +545,15 @@ static int check_task(const struct plan_request *request, struct plan_error *err
 }
 
 static int check_direction(const struct plan_request *request, struct plan_error *error) {
+  if (request->write_share < 0 || request->write_share >= 1)
+    return plan_fail(error, "--write-share", "", NULL, "must be above 0 and below 100%%");
+  if (request->write_share > 0 && !has_word(&request->direction, WEIR_MIXED))
+    return plan_fail(error, "--write-share", "", NULL, "a share of writes goes with --direction mixed");
+  if (request->file && has_word(&request->direction, WEIR_MIXED))
+    return plan_fail(error, "--direction", "mixed", NULL, "'%.120s' would be written; files of yours are only read",
+                     request->file);
+  if (only(&request->direction, WEIR_MIXED) && request->target.count && !only(&request->target, WEIR_TARGET_OVERWRITE))
+    return plan_fail(error, "--target", "", NULL, "mixed requests read what is there: the target is 'overwrite'");
   if (request->file && has_word(&request->direction, WEIR_WRITE))
     return plan_fail(error, "--direction", "write", NULL, "'%.120s' would be written; files of yours are only read",
                      request->file);

@@ -39,6 +39,7 @@ struct plan_demand {
   enum plan_process process;
   uint64_t size_bytes;
   uint64_t request_bytes;        /* 0: the block size is a choice */
+  double write_share;            /* direction mixed: share of the requests that write, (0, 1) */
   double coverage;               /* random access: share of the blocks in one pass, (0, 1] */
 };
 
@@ -105,6 +106,7 @@ struct plan {
   struct plan_group *groups;
 };
 
+#define PLAN_WRITE_SHARE_DEFAULT 0.3
 #define PLAN_ROUNDS_DEFAULT 20u
 #define PLAN_TIME_DEFAULT_NS UINT64_C(60000000000)
 #define PLAN_CELLS_MAX 200u
@@ -128,6 +130,7 @@ struct plan_request {
   struct plan_words threads;     /* numbers */
   struct plan_strings places;    /* empty: "." */
   double coverage;               /* 0: not said */
+  double write_share;            /* 0: not said */
   const char *baseline;          /* NULL: the method that stands first in the list; or a method spec */
   uint64_t seed;
   uint64_t time_ns;              /* 0: PLAN_TIME_DEFAULT_NS */

@@ -340,7 +340,7 @@ static const char *misfit_word(const struct weir_method *method, const struct pl
 }
 
 static bool param_applies(const struct weir_param *param, const struct plan_demand *demand) {
-  if (demand->direction == WEIR_WRITE && param->targets && !has_bit(param->targets, demand->target)) return false;
+  if (param->targets && (demand->direction != WEIR_WRITE || !has_bit(param->targets, demand->target))) return false;
   return has_bit(param->tasks, demand->task) && has_bit(param->accesses, demand->access) &&
          has_bit(param->durabilities, demand->durability);
 }

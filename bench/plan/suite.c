@@ -344,6 +344,7 @@ static struct plan_demand demand_at(const struct suite_family *family, const uns
   uint64_t durability = value_of(family, at, AXIS_DURABILITY, writes ? WEIR_DURABILITY_END : WEIR_DURABILITY_NONE);
   demand.durability = (enum weir_durability)durability;
   if (random) demand.coverage = family->coverage;
+  if (demand.direction == WEIR_MIXED) demand.write_share = PLAN_WRITE_SHARE_DEFAULT;
   return demand;
 }
 
@@ -373,7 +374,8 @@ static int check_family(const char *suite, const struct suite_family *family, co
   const char *name = family->name;
   if (!demand->size_bytes) return plan_fail(error, "--suite", name, NULL, "%s: [%s] has no size", suite, name);
   if (demand->task == WEIR_TASK_WHOLE && (demand->access == WEIR_RANDOM || family->axes[AXIS_REQUEST].count))
-    return plan_fail(error, "--suite", name, NULL, "%s: [%s] task whole has no request size and no random access", suite, name);
+    return plan_fail(error, "--suite", name, NULL, "%s: [%s] task whole has no request size and no random access", suite,
+                     name);
   if (demand->direction == WEIR_READ && demand->durability != WEIR_DURABILITY_NONE)
     return plan_fail(error, "--suite", name, NULL, "%s: [%s] reading has no durability", suite, name);
   return 0;

@@ -11,7 +11,7 @@
 #include "plan/parts.h"
 
 const char *const plan_task_words[] = {"blocks", "whole", NULL};
-const char *const plan_direction_words[] = {"read", "write", NULL};
+const char *const plan_direction_words[] = {"read", "write", "mixed", NULL};
 const char *const plan_access_words[] = {"sequential", "random", NULL};
 const char *const plan_durability_words[] = {"none", "end", "each", NULL};
 const char *const plan_target_words[] = {"overwrite", "truncate", "new", "preallocated", NULL};
