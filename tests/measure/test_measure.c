@@ -312,7 +312,7 @@ static int good_run(void *state, const struct weir_job *job, struct weir_flow *f
   for (uint64_t i = 0; i < budget && i < job->operations && !weir_stopped(flow); i++) {
     uint64_t offset = weir_order_offset(job, i);
     size_t length = weir_order_length(job, offset);
-    if (job->direction == WEIR_WRITE) {
+    if (job->direction == WEIR_WRITE || (job->direction == WEIR_MIXED && weir_order_writes(job, offset))) {
       weir_supply(flow, offset, fake->buffer, length);
       if (os_pwrite_full(fake->file, fake->buffer, length, offset) != (int64_t)length) return -EIO;
     } else {
@@ -526,6 +526,25 @@ static void writers_that_do_a_part_of_the_work_are_failed_rows(void **state) {
   }
 }
 
+static void mixed_requests_are_checked_on_both_sides(void **state) {
+  (void)state;
+  struct outcome outcome;
+  measure_fakes((struct plan_request){.direction = {1, {WEIR_MIXED}}, .access = {1, {WEIR_RANDOM}}, .write_share = 0.5,
+                                      .threads = {2, {1, 3}}, .methods = {2, {"made/good", "made/forgetful"}}},
+                (struct measure_observer){0}, &outcome);
+  assert_int_equal(outcome.result, 0);
+  assert_string_equal(cell_of(&outcome, "made/good")->reason, "");
+  assert_int_equal(cell_of(&outcome, "made/good")->status, PLAN_OK);
+  assert_int_equal(cell_of(&outcome, "made/forgetful")->status, PLAN_FAILED); /* it writes where it should read */
+  struct cell_job job;
+  const struct cell_files files = {"f", "d", NULL, 1};
+  uint64_t writes = 0;
+  cell_job_init(&job, &outcome.run.plan, 0, 0, 0, &files);
+  for (uint64_t i = 0; i < 10000; i++) writes += weir_order_writes(&job.job, i * job.job.block);
+  assert_in_range(writes, 4700, 5300);
+  run_release(&outcome.run);
+}
+
 static void an_overwritten_file_was_written_before(void **state) {
   (void)state;
   struct outcome outcome;
@@ -650,6 +669,7 @@ int main(void) {
       cmocka_unit_test(readers_that_lie_or_crash_are_failed_rows),
       cmocka_unit_test(writers_that_forget_are_failed_rows),
       cmocka_unit_test(writers_that_do_a_part_of_the_work_are_failed_rows),
+      cmocka_unit_test(mixed_requests_are_checked_on_both_sides),
       cmocka_unit_test(an_overwritten_file_was_written_before),
       cmocka_unit_test(warm_samples_that_lost_their_pages_are_taken_again),
       cmocka_unit_test(threads_and_random_access_add_up),
