@@ -20,6 +20,10 @@
   X(sys_write)        \
   X(stdio_fread)      \
   X(stdio_fwrite)     \
+  X(stream_ifstream)  \
+  X(stream_ofstream)  \
+  X(stream_filebuf)   \
+  X(stream_cin)       \
   X(map_copy)         \
   X(map_view)         \
   X(map_populate)     \

@@ -40,6 +40,12 @@ int target_unavailable(struct weir_reason *reason, int error, const char *what, 
   return error;
 }
 
+int target_unfit(struct weir_reason *reason, int error, const char *text, const char *remedy) {
+  (void)snprintf(reason->text, sizeof reason->text, "%s", text);
+  (void)snprintf(reason->remedy, sizeof reason->remedy, "%s", remedy);
+  return error;
+}
+
 static unsigned direction_flags(const struct weir_job *job) {
   if (job->direction == WEIR_READ) return OS_READ;
   if (job->direction == WEIR_MIXED) return OS_READ | OS_WRITE;
@@ -98,11 +104,9 @@ int target_open_extending(const struct weir_job *job, unsigned flags, enum targe
 
 int target_probe_extend(const struct weir_job *job, enum target_extend extend, struct weir_reason *reason) {
   if (!starts_empty(job)) return 0;
-  if (extend == TARGET_APPEND && (job->instances > 1 || job->access != WEIR_SEQUENTIAL)) {
-    (void)snprintf(reason->text, sizeof reason->text, "writes that append keep the order in which they are made");
-    (void)snprintf(reason->remedy, sizeof reason->remedy, "use one thread and sequential access, or another extend");
-    return -EINVAL;
-  }
+  if (extend == TARGET_APPEND && (job->instances > 1 || job->access != WEIR_SEQUENTIAL))
+    return target_unfit(reason, -EINVAL, "writes that append keep the order in which they are made",
+                        "use one thread and sequential access, or another extend");
   os_file file;
   if (extend == TARGET_GROW || extend == TARGET_APPEND || target_open_scratch(job, 0, &file) != 0) return 0;
   int error = give_length(file, os_page_size(), extend);

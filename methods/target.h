@@ -47,6 +47,8 @@ int target_check_size(const struct weir_job *job, os_file file);
 
 /* Fills a probe's reason, "`what`: words of `error`", and its remedy; returns `error`. */
 int target_unavailable(struct weir_reason *reason, int error, const char *what, const char *remedy);
+/* The same where no call failed: the reason is `text` as it is. */
+int target_unfit(struct weir_reason *reason, int error, const char *text, const char *remedy);
 /*
  * Opens something to try a technique on: the job's file where it exists, read-only; else a nameless new file in its
  * directory, readable and writable. *scratch tells which. The plain error, no words.

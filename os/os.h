@@ -140,7 +140,7 @@ struct os_ring; /* one thread only */
 /* Who works through the requests. */
 enum os_ring_engine {
   OS_RING_SHARED,  /* the system, by queues in memory that both sides see: io_uring */
-  OS_RING_KERNEL,  /* the system, by calls that hand over and fetch: Linux AIO; waits inside unless transfers are direct, and is slow to close */
+  OS_RING_KERNEL,  /* the system, by calls that hand over and fetch: Linux AIO; waits inside unless transfers are direct */
   OS_RING_THREADS, /* threads of the C library: POSIX AIO */
 };
 enum os_ring_kind { OS_RING_READ, OS_RING_WRITE, OS_RING_SYNC };

@@ -3,7 +3,7 @@
 set -eu
 
 need_build="gcc meson ninja-build pkg-config python3 libc6-dev libjansson-dev libinih-dev libxxhash-dev liburing-dev libcmocka-dev zlib1g-dev"
-need_check="$need_build clang strace gcc-mingw-w64-x86-64 libclang-rt-dev locales bindfs fuse3 btrfs-progs e2fsprogs"
+need_check="$need_build g++ clang strace gcc-mingw-w64-x86-64 libclang-rt-dev locales bindfs fuse3 btrfs-progs e2fsprogs"
 need_peers="$need_build fio"
 case "${1:-run}" in
   run) wanted=$need_build ;;

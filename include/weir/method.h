@@ -85,8 +85,8 @@ enum weir_param_kind {
  * One parameter. `preset` is used when nothing is said. `sweep` lists the values that a group tries when the user names
  * none, e.g. "64KiB|256KiB|1MiB"; NULL tries `preset` alone. A parameter called `block` is the request size: where the
  * demand fixes the request size, the core sets it and does not show it as a choice.
- * `tasks`, `accesses`, `durabilities` and `targets` are WEIR_BIT masks of where the parameter has a meaning; `targets` is
- * looked at for writers only, and 0 means all.
+ * `tasks`, `accesses`, `durabilities` and `targets` are WEIR_BIT masks of where the parameter has a meaning; one with
+ * `targets` has it in direction write only, and 0 means no such limit.
  */
 struct weir_param {
   const char *name;
