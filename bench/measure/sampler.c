@@ -324,8 +324,8 @@ static void judge(struct sampler *sampler, const struct os_exit *end, bool kille
     fail_sample(out, "did not end, and not when told to");
   } else if (end->crashed) {
     bool ended = strcmp(os_crash_name(end->code), "SIGKILL") == 0; /* not by us: then it is `killed` */
-    snprintf(text, sizeof text, ended ? "was ended with %s, as the system does when memory runs out" : "crashed with %s",
-             os_crash_name(end->code));
+    snprintf(text, sizeof text, "crashed with %s%s", os_crash_name(end->code),
+             ended ? ", as the system does when memory runs out" : "");
     fail_sample(out, text);
   } else if (outcome == WORKER_FAILED) {
     fail_sample(out, order->reason.text);
