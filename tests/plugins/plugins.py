@@ -17,9 +17,13 @@ WEIR, COPY, EXAMPLE, SOURCE = (str(pathlib.Path(a).resolve()) for a in sys.argv[
 QUICK = ["--size", "1MiB", "--rounds", "1", "-q"]
 
 
+# in a sanitized build too a crash shall be one
+ENVIRONMENT = {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":handle_segv=0"}
+
+
 def weir(*arguments, timeout=300):
     return subprocess.run([WEIR, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
-                          timeout=timeout, text=True, check=False)
+                          timeout=timeout, text=True, check=False, env=ENVIRONMENT)
 
 
 def expect(actual, wanted):
