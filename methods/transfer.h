@@ -82,26 +82,29 @@ static inline bool transfer_flushes_each(const struct transfer *t, const struct 
   return job->durability == WEIR_DURABILITY_EACH && t->flush == METHODS_FLUSH_DATASYNC;
 }
 
+/* Compilers would rather keep one copy and call through the pointers, which is slower than the loop itself. */
+#define TRANSFER_FOLDED static inline __attribute__((always_inline))
+
 /* A new descriptor stands at 0; an instance that works in order on a later partition has to move it. */
-static inline int transfer_start(const struct transfer *t, const struct weir_job *job, struct transfer_way way) {
+TRANSFER_FOLDED int transfer_start(const struct transfer *t, const struct weir_job *job, struct transfer_way way) {
   const bool elsewhere = !way.positional && job->access == WEIR_SEQUENTIAL && job->part_offset > 0;
   return elsewhere ? transfer_seek(t, job, job->part_offset) : 0;
 }
 
-static inline int transfer_read_piece(const struct transfer *t, const struct weir_job *job, struct landing_piece piece,
-                                      struct transfer_way way) {
+TRANSFER_FOLDED int transfer_read_piece(const struct transfer *t, const struct weir_job *job, struct landing_piece piece,
+                                        struct transfer_way way) {
   const int64_t count = way.read(t, piece.data, piece.length, piece.offset);
   return count == (int64_t)piece.length ? 0 : transfer_read_on(t, job, piece, count, way.read);
 }
 
-static inline int transfer_write_piece(const struct transfer *t, const struct weir_job *job, struct landing_piece piece,
-                                       struct transfer_way way) {
+TRANSFER_FOLDED int transfer_write_piece(const struct transfer *t, const struct weir_job *job, struct landing_piece piece,
+                                         struct transfer_way way) {
   const int64_t count = way.write(t, piece.data, piece.length, piece.offset);
   return count == (int64_t)piece.length ? 0 : transfer_write_on(t, job, piece, count, way.write);
 }
 
-static inline int transfer_read(const struct transfer *t, const struct weir_job *job, struct weir_flow *flow,
-                                uint64_t budget, struct transfer_way way) {
+TRANSFER_FOLDED int transfer_read(const struct transfer *t, const struct weir_job *job, struct weir_flow *flow,
+                                  uint64_t budget, struct transfer_way way) {
   const bool seek_each = !way.positional && job->access == WEIR_RANDOM;
   const uint64_t count = landing_count(job, budget);
   uint64_t done = 0;
@@ -120,8 +123,8 @@ static inline int transfer_read(const struct transfer *t, const struct weir_job 
   return 0;
 }
 
-static inline int transfer_write(const struct transfer *t, const struct weir_job *job, struct weir_flow *flow,
-                                 uint64_t budget, struct transfer_way way) {
+TRANSFER_FOLDED int transfer_write(const struct transfer *t, const struct weir_job *job, struct weir_flow *flow,
+                                   uint64_t budget, struct transfer_way way) {
   const bool seek_each = !way.positional && job->access == WEIR_RANDOM, flush_each = transfer_flushes_each(t, job);
   const uint64_t count = landing_count(job, budget);
   uint64_t done = 0;
@@ -143,8 +146,8 @@ static inline int transfer_write(const struct transfer *t, const struct weir_job
 }
 
 /* Positional ways only. */
-static inline int transfer_mix(const struct transfer *t, const struct weir_job *job, struct weir_flow *flow, uint64_t budget,
-                               struct transfer_way way) {
+TRANSFER_FOLDED int transfer_mix(const struct transfer *t, const struct weir_job *job, struct weir_flow *flow,
+                                 uint64_t budget, struct transfer_way way) {
   const bool flush_each = transfer_flushes_each(t, job);
   const uint64_t count = landing_count(job, budget);
   for (uint64_t done = 0; done < count && !weir_stopped(flow); done++) {

@@ -3,7 +3,7 @@
  *
  * Driven by the list of methods, so a new method is tested by being in it. What goes wrong outside is in test_faults.c.
  *
- * test_methods [METHOD]: all methods of the list, or one.
+ * test_methods [METHOD | PART/PARTS]: all methods of the list, one, or every PARTS-th so that parts can run side by side.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -159,13 +160,17 @@ static void check_forms(struct trial *trial, const struct grid *grid) {
   }
 }
 
-static const char *chosen; /* NULL: all */
+static const char *chosen; /* a method; NULL: those of this part */
+static unsigned part, parts = 1;
+
+static bool is_wanted(const struct weir_method *const *at) {
+  return chosen ? strcmp((*at)->name, chosen) == 0 : (size_t)(at - methods_list) % parts == part;
+}
 
 static void for_each_method(enum weir_direction direction, void (*each)(struct trial *trial)) {
   for (const struct weir_method *const *at = methods_list; *at; at++) {
     struct trial trial = {.method = *at, .direction = direction, .consumer = WEIR_CONSUMER_VERIFY};
-    const bool wanted = !chosen || strcmp((*at)->name, chosen) == 0;
-    if (wanted && ((*at)->directions & WEIR_BIT(direction))) each(&trial);
+    if (is_wanted(at) && ((*at)->directions & WEIR_BIT(direction))) each(&trial);
   }
 }
 
@@ -202,7 +207,7 @@ static void read_everything(struct trial *trial) {
 static void readers_deliver_each_byte_once(void **unused) { for_each_method(WEIR_READ, read_everything); }
 
 static void write_everything(struct trial *trial) {
-  static const struct grid all = GRID(all_sizes, all_blocks), some = GRID(some_sizes, all_blocks);
+  static const struct grid all = GRID(all_sizes, all_blocks), some = GRID(some_sizes, some_blocks);
   static const enum weir_target targets[] = {WEIR_TARGET_TRUNCATE, WEIR_TARGET_OVERWRITE, WEIR_TARGET_NEW,
                                              WEIR_TARGET_PREALLOCATED};
   for (size_t i = 0; i < METHODS_COUNT(targets); i++) {
@@ -437,7 +442,7 @@ static int finish(void **unused) {
 }
 
 int main(int count, char **arguments) {
-  if (count > 1) chosen = arguments[1];
+  if (count > 1 && (sscanf(arguments[1], "%u/%u", &part, &parts) != 2 || parts == 0)) chosen = arguments[1];
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_method_describes_itself),
       cmocka_unit_test(readers_deliver_each_byte_once),
