@@ -31,6 +31,7 @@ static bool in_wanted_state(const struct series *series, const struct sample *sa
   const struct plan_demand *demand = &series->plan->demand;
   const struct plan_cell *cell = &series->plan->cells[sample->cell];
   if (demand->direction != WEIR_READ || (cell->capabilities & WEIR_CAP_FLOOR)) return true;
+  if (sample->flags & RUN_SELF_TIMED) return true; /* its bytes moved before our window; its own report stands */
   if (demand->cache == PLAN_WARM) return !(sample->flags & RUN_NOT_WARM);
   enum label_source source = label_source(sample);
   return source == LABEL_DEVICE || source == LABEL_UNKNOWN || label_ram_backed(series, sample->cell);
