@@ -473,6 +473,73 @@ static void a_failed_close_is_a_failure(void **unused) {
   visit_all(WEIR_MIXED, meet_bad_close);
 }
 
+/* ---- what parameters ask for --------------------------------------------------------------------------------------- */
+
+static struct {
+  unsigned resizes, allocations, zeroings, advices, appends;
+  int advice;
+  off_t size;
+} asked;
+
+static int watch_ftruncate(int fd, off_t size) {
+  asked.resizes += size == (off_t)SIZE;
+  return ftruncate(fd, size);
+}
+static int watch_fallocate(int fd, int mode, off_t offset, off_t length) {
+  asked.allocations += mode == 0 && length == (off_t)SIZE;
+  asked.zeroings += mode == FALLOC_FL_ZERO_RANGE && length == (off_t)SIZE;
+  return fallocate(fd, mode, offset, length);
+}
+static int watch_fadvise(int fd, off_t offset, off_t length, int advice) {
+  asked.advices++;
+  asked.advice = advice;
+  return posix_fadvise(fd, offset, length, advice);
+}
+static int watch_open(const char *path, int flags, mode_t mode) {
+  asked.appends += (flags & O_APPEND) != 0;
+  return open(path, flags, mode);
+}
+
+/* False, with the reason on the screen, where this place cannot do it. */
+static bool run_with(const char *name, enum weir_direction direction, enum weir_target target, const char *param,
+                     uint64_t value) {
+  struct trial trial = usual_named(name, direction);
+  struct trial_result result;
+  memset(&asked, 0, sizeof asked);
+  trial.target = target;
+  trial.params[trial_param(trial.method, param)] = value;
+  if (!run(&trial, &result)) {
+    print_message("SKIPPED %s %s: %s\n", name, param, result.reason.text);
+    return false;
+  }
+  memset(&asked, 0, sizeof asked); /* without what the probe asked */
+  check_right(&trial);
+  return true;
+}
+
+static void parameters_reach_the_system(void **unused) {
+  static const char *const writers[] = {"fd/pwrite",       "fd/write",      "stdio/fwrite",
+                                        "stream/ofstream", "direct/pwrite", "ring/plain"};
+  replace("ftruncate", (os_function *)watch_ftruncate);
+  replace("fallocate", (os_function *)watch_fallocate);
+  replace("posix_fadvise", (os_function *)watch_fadvise);
+  replace("open", (os_function *)watch_open);
+  for (size_t i = 0; i < METHODS_COUNT(writers); i++) {
+    if (run_with(writers[i], WEIR_WRITE, WEIR_TARGET_NEW, "extend", 0))
+      assert_true(asked.resizes == 0 && asked.allocations == 0 && asked.zeroings == 0 && asked.appends == 0);
+    if (run_with(writers[i], WEIR_WRITE, WEIR_TARGET_NEW, "extend", 1)) assert_int_equal(asked.resizes, 1);
+    if (run_with(writers[i], WEIR_WRITE, WEIR_TARGET_TRUNCATE, "extend", 2)) assert_int_equal(asked.allocations, 1);
+    if (run_with(writers[i], WEIR_WRITE, WEIR_TARGET_TRUNCATE, "extend", 3)) assert_int_equal(asked.zeroings, 1);
+    if (run_with(writers[i], WEIR_WRITE, WEIR_TARGET_OVERWRITE, "extend", 1)) assert_int_equal(asked.resizes, 0);
+  }
+  if (run_with("fd/write", WEIR_WRITE, WEIR_TARGET_NEW, "extend", 4)) assert_int_equal(asked.appends, 1);
+  if (run_with("fd/pread", WEIR_READ, WEIR_TARGET_OVERWRITE, "hint", 2))
+    assert_true(asked.advices == 1 && asked.advice == POSIX_FADV_RANDOM);
+  if (run_with("fd/pread", WEIR_READ, WEIR_TARGET_OVERWRITE, "hint", 0)) assert_int_equal(asked.advices, 0);
+  static const char *const watched[] = {"ftruncate", "fallocate", "posix_fadvise", "open"};
+  for (size_t i = 0; i < METHODS_COUNT(watched); i++) replace(watched[i], NULL);
+}
+
 /* ---- what is refused ----------------------------------------------------------------------------------------------- */
 
 static int open_without_direct(const char *path, int flags, mode_t mode) {
@@ -587,6 +654,24 @@ static void memory_of_a_closed_ring_may_come_late(void **unused) {
   replace("io_uring_setup", (os_function *)late_setup);
   check_right(&trial);
   assert_true(setups >= 8);
+  setups = 0;
+}
+
+/* The probe gets its two rings, the set-up after it none. */
+static int scarce_setup(unsigned entries, struct io_uring *ring, struct io_uring_params *params) {
+  return ++setups > 2 ? -ENOMEM : io_uring_queue_init_params(entries, ring, params);
+}
+static void memory_that_went_since_the_probe_has_a_remedy(void **unused) {
+  struct trial trial = usual_named("ring/plain", WEIR_READ);
+  struct trial_result result;
+  if (!rings_work()) skip();
+  setups = 0;
+  replace("io_uring_setup", (os_function *)scarce_setup);
+  assert_true(run(&trial, &result));
+  replace("io_uring_setup", NULL);
+  assert_int_equal(result.end, TRIAL_SETUP);
+  assert_int_equal(result.error, -ENOMEM);
+  assert_non_null(strstr(result.reason.remedy, "ulimit -l"));
 }
 
 static int run_on_dead_ring(void *unused) {
@@ -619,7 +704,8 @@ static int finish(void **unused) {
 
 /* Also after a test that failed half-way. */
 static int put_back(void **unused) {
-  static const char *const names[] = {"open", "close", "fdatasync", "fsync", "msync", "fallocate"};
+  static const char *const names[] = {"open",  "close",     "fdatasync", "fsync",
+                                      "msync", "fallocate", "ftruncate", "posix_fadvise"};
   replace_transfers(false);
   for (size_t i = 0; i < METHODS_COUNT(names); i++) (void)os_override(names[i], NULL);
 #ifdef TEST_HAS_LIBURING
@@ -641,12 +727,14 @@ int main(int count, char **arguments) {
       TEST(a_map_gets_its_storage_before_it_is_written),
       TEST(a_failed_flush_is_a_failure),
       TEST(a_failed_close_is_a_failure),
+      TEST(parameters_reach_the_system),
       TEST(refused_direct_transfers_have_a_reason),
       TEST(a_full_system_refuses_linux_aio_with_a_remedy),
 #ifdef TEST_HAS_LIBURING
       TEST(a_forbidden_ring_has_a_reason),
       TEST(registration_is_needed_only_where_it_is_promised),
       TEST(memory_of_a_closed_ring_may_come_late),
+      TEST(memory_that_went_since_the_probe_has_a_remedy),
       TEST(a_ring_that_dies_ends_the_run),
 #endif
   };
