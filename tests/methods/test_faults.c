@@ -43,6 +43,7 @@ static struct {
   size_t unit;         /* counts are cut to multiples of this, below what was asked; 0: not cut */
   uint64_t bad_offset; /* the transfer at this offset says EIO; 0: none */
   unsigned calls;
+  bool linked;  /* requests of a ring were linked */
   unsigned met; /* times that a replaced call was made */
   uint64_t random;
 } fault;
@@ -156,15 +157,18 @@ static void cut_requests(struct io_uring *ring) {
   for (unsigned at = ring->sq.sqe_head; at != ring->sq.sqe_tail; at++) {
     struct io_uring_sqe *request = &ring->sq.sqes[at & ring->sq.ring_mask];
     request->len = (uint32_t)cut(request->len);
+    if (request->flags & IOSQE_IO_LINK) fault.linked = true;
     if (fault.bad_offset && request->off == fault.bad_offset) request->fd = 1 << 20;
   }
 }
+/* A request may also be told that the one before it in its chain came short. */
 static void interrupt_some(struct io_uring *ring) {
+  const int results[] = {-EAGAIN, -EINTR, fault.linked ? -ECANCELED : -EAGAIN};
   unsigned head;
   struct io_uring_cqe *completion;
   if (fault.interrupt) {
     io_uring_for_each_cqe(ring, head, completion) {
-      if (++fault.calls % 3 == 0) completion->res = fault.calls % 2 ? -EAGAIN : -EINTR;
+      if (++fault.calls % 3 == 0) completion->res = results[fault.calls / 3 % 3];
     }
   }
 }
@@ -308,9 +312,19 @@ static void go_short(struct trial *trial) {
     check_right(trial);
   }
 }
+/* A write and its flush are linked; either may be put off. */
+static void flushes_that_are_linked_go_on(void) {
+  struct trial trial = usual_named("ring/linked", WEIR_WRITE);
+  trial.durability = WEIR_DURABILITY_EACH;
+  for (unsigned i = 0; i < 4; i++) {
+    plan_fault(i > 0, i > 1, 0);
+    check_right(&trial);
+  }
+}
 static void short_and_interrupted_calls_go_on(void **unused) {
   replace_transfers(true);
   visit_both(go_short);
+  if (!chosen) flushes_that_are_linked_go_on();
   trial_pool_contexts();
   replace_transfers(false);
 }

@@ -308,7 +308,10 @@ static void check_prefix(const struct trial *trial) {
   if (result.operations != wanted || result.bytes != bytes || result.covered != bytes || result.twice ||
       (result.wrong && !floor))
     fail_trial(trial, &result, "not the prefix");
-  if (trial->direction == WEIR_WRITE && !floor && !file_begins_right(bytes)) fail_trial(trial, &result, "file");
+  if (trial->direction != WEIR_WRITE || floor) return;
+  if (!file_begins_right(bytes)) fail_trial(trial, &result, "file");
+  struct stat facts; /* what is overwritten in part stays as long as it was */
+  if (stat(trial_path(), &facts) != 0 || (uint64_t)facts.st_size != trial->size) fail_trial(trial, &result, "length");
 }
 
 static void limit_budget(struct trial *trial) {
