@@ -466,7 +466,9 @@ static void blame_change(const struct layout_file *file, struct sample *out) {
   struct os_stat now;
   if (out->status != RUN_FAILED || file->role == LAYOUT_WRITE) return;
   bool gone = os_stat_path(file->path, &now) < 0;
-  if (!gone && now.inode == file->seen.inode && now.modified_ns == file->seen.modified_ns) return;
+  /* The size too: it changes a moment before the time does, and that moment is enough for a SIGBUS. */
+  bool same = !gone && now.inode == file->seen.inode && now.size == file->seen.size;
+  if (same && now.modified_ns == file->seen.modified_ns) return;
   const char *what = gone                                 ? "removed"
                      : now.inode != file->seen.inode      ? "replaced"
                      : now.size < file->seen.size         ? "cut short"
