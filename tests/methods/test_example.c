@@ -12,11 +12,11 @@
 
 #include "trial.h"
 
-extern const struct weir_method methods_hint_sequential;
+extern const struct weir_method methods_ahead_sequential;
 
 static struct trial usual(uint64_t size, uint64_t block) {
   struct trial trial = {
-      .method = &methods_hint_sequential, .consumer = WEIR_CONSUMER_VERIFY, .size = size, .block = block, .instances = 3};
+      .method = &methods_ahead_sequential, .consumer = WEIR_CONSUMER_VERIFY, .size = size, .block = block, .instances = 3};
   trial_presets(&trial);
   return trial;
 }
