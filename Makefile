@@ -27,12 +27,14 @@ check: setup-check
 	@$(MAKE) --no-print-directory build
 	@python3 scripts/check.py $(BUILD)
 
-# The same tests under AddressSanitizer and UndefinedBehaviorSanitizer.
+# The same tests under AddressSanitizer and UndefinedBehaviorSanitizer; not those that limit memory or trace the program:
+# the sanitizers reserve more address space than such limits allow, and look for leaks as a tracer themselves.
 sanitize: setup-check
 	@test -f $(BUILD)-sanitize/build.ninja || CC=clang meson setup $(BUILD)-sanitize \
 	  -Db_sanitize=address,undefined -Db_lundef=false -Dwerror=true
 	@ninja -C $(BUILD)-sanitize --quiet
-	@UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 python3 scripts/check.py $(BUILD)-sanitize --timeout-multiplier 4
+	@UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 python3 scripts/check.py $(BUILD)-sanitize --timeout-multiplier 4 \
+	  --no-suite faults --no-suite memory --no-suite doctor
 
 # The speed of weir beside that of others: a table and $(BUILD)/peers.json. Needs a machine that does nothing else.
 peers: setup-peers
