@@ -135,6 +135,9 @@ def test_groups_of_dead_runs_are_swept():
 
 
 def main():
+    if os.geteuid() != 0:
+        print("SKIP: control groups with a limit on memory need root here")
+        return 77
     failed = passed = skipped = 0
     for name, test in sorted(globals().items()):
         if not name.startswith("test_"):

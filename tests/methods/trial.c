@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "trial.h"
 
+#include <errno.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -313,7 +314,9 @@ static void make_job(const struct trial *trial, unsigned number, struct trial_re
 
 static bool note(struct trial_result *result, enum trial_end end, int error) {
   if (error && result->end == TRIAL_DONE) {
-    result->end = end;
+    /* too little memory may be locked for now, and the method says what would help: that is not here, not wrong */
+    bool poor = end == TRIAL_SETUP && error == -ENOMEM && result->reason.remedy[0];
+    result->end = poor ? TRIAL_UNAVAILABLE : end;
     result->error = error;
   }
   return error == 0;
