@@ -104,8 +104,10 @@ def test_failure_is_a_row_with_its_last_words():
 
 def test_missing_program_is_a_row_with_a_remedy():
     absent = one("no-such-program-at-all {}")
-    expect((absent["status"], absent["reason"]),
-           ("unavailable", "'no-such-program-at-all' cannot be run: no such program in PATH"))
+    expect(absent["status"], "unavailable")
+    # a PATH with folders that the user may not read leaves open whether it is there
+    why = absent["reason"].removeprefix("'no-such-program-at-all' cannot be run: ")
+    assert why in ("no such program in PATH", "Permission denied"), absent["reason"]
     expect(absent["remedy"], "install it, or name its file")
     expect(one("/etc/passwd {}")["status"], "unavailable")
 
