@@ -30,7 +30,7 @@ check: setup-check
 # The same tests under AddressSanitizer and UndefinedBehaviorSanitizer; not those that limit memory or trace the program:
 # the sanitizers reserve more address space than such limits allow, and look for leaks as a tracer themselves.
 sanitize: setup-check
-	@test -f $(BUILD)-sanitize/build.ninja || CC=clang meson setup $(BUILD)-sanitize \
+	@test -f $(BUILD)-sanitize/build.ninja || CC=clang CXX=clang++ meson setup $(BUILD)-sanitize \
 	  -Db_sanitize=address,undefined -Db_lundef=false -Dwerror=true
 	@ninja -C $(BUILD)-sanitize --quiet
 	@UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 python3 scripts/check.py $(BUILD)-sanitize --timeout-multiplier 4 \
@@ -44,7 +44,7 @@ peers: setup-peers
 # A smoke test of everything that reads what others wrote. Finds crashes, hangs and leaks.
 FUZZ_SECONDS ?= 20
 fuzz: setup-check
-	@test -f $(BUILD)-fuzz/build.ninja || CC=clang meson setup $(BUILD)-fuzz -Dfuzz=true \
+	@test -f $(BUILD)-fuzz/build.ninja || CC=clang CXX=clang++ meson setup $(BUILD)-fuzz -Dfuzz=true \
 	  -Db_sanitize=address,undefined -Db_lundef=false
 	@ninja -C $(BUILD)-fuzz --quiet
 	@sh scripts/fuzz.sh $(BUILD)-fuzz $(FUZZ_SECONDS)
