@@ -1,0 +1,95 @@
+/*
+ * internal.h - what the files of libweir share and nobody else sees.
+ *
+ * Everything here begins with weir__ and returns as weir.h says: 0 or a count, else a WEIR_E... code. Errors of os.h are
+ * the same numbers on Linux.
+ */
+#ifndef WEIR_INTERNAL_H
+#define WEIR_INTERNAL_H
+
+#include <stdatomic.h>
+
+#include "os/os.h"
+#include "weir.h"
+
+/* An open file. Positional calls may come from several threads, so `sync_error` is atomic and they leave the rest alone. */
+struct weir_file {
+  os_file os;
+  bool borrowed; /* closing leaves the descriptor open */
+  bool seekable; /* has positions: pread and pwrite work */
+  bool direct;   /* opened past the page cache */
+  bool uncached; /* transfers ask to leave nothing in the page cache */
+  bool pinned;
+  enum weir_access_mode access;
+  uint32_t memory_alignment, offset_alignment; /* of direct transfers; 1 otherwise */
+  size_t block_bytes;                          /* of one system call; 0: as large as it goes */
+  uint64_t position;
+  struct os_stat stat;   /* when it was opened */
+  atomic_int sync_error; /* sticky */
+  int process;           /* that opened it */
+  void *buffer;          /* of the caller */
+  size_t buffer_capacity;
+  const char *reason; /* why this strategy */
+  struct weir_error error;
+  char *path;
+};
+
+/* ---- failure.c ---- */
+
+/* Fills *error (may be NULL) and returns `code`. */
+int weir__fail(struct weir_error *error, int code, const char *operation, const char *path, uint64_t offset, uint64_t size,
+               uint64_t transferred);
+/* 0, or WEIR_EINVAL where a flag is not in `known` or a reserved word is not zero. reserved may be NULL. */
+int weir__check(unsigned flags, unsigned known, const uint64_t reserved[4]);
+
+/* ---- opening.c ---- */
+
+/*
+ * Opens a path without waiting for anybody, looks at what it is, refuses what is not regular (unless WEIR_ANY_KIND) and
+ * takes the lock that WEIR_LOCK asks for. `os_flags` of enum os_open_flag, `flags` of enum weir_flag; `mode` as in
+ * weir_write_options.
+ */
+int weir__open(const char *path, unsigned os_flags, unsigned flags, unsigned mode, os_file *out, struct os_stat *stat,
+               struct weir_error *error);
+
+/* ---- transferring.c: until all is done, the end, or an error; *done tells how many bytes in each case ---- */
+
+int weir__pread(os_file file, void *data, size_t size, uint64_t offset, size_t *done);
+int weir__pwrite(os_file file, const void *data, size_t size, uint64_t offset, size_t *done);
+/* At the file's own position: pipes and the like too. They wait where a descriptor is set not to block. */
+int weir__read(os_file file, void *data, size_t size, size_t *done);
+int weir__write(os_file file, const void *data, size_t size, size_t *done);
+
+/* ---- pages.c: memory for transfers ---- */
+
+/* At least `bytes`, aligned to a page; in huge pages as `flags` (WEIR_HUGE, WEIR_SMALL_PAGES) say, by default from 1 MiB on.
+ * Not zeroed again. weir__pages_put wants the same number. */
+int weir__pages_get(size_t bytes, unsigned flags, void **out);
+void weir__pages_put(void *pages, size_t bytes);
+/* Makes room for `capacity` bytes and the zero byte behind them, keeping the first `keep`. */
+int weir__bytes_reserve(struct weir_bytes *bytes, size_t capacity, size_t keep, unsigned flags);
+
+/* ---- ability.c: what file systems can do, learned once each ---- */
+
+/* True, or false with a reason (constant; may be NULL). Tries it out the first time, on this file, without changing it. */
+bool weir__can(os_file file, const struct os_stat *stat, enum weir_feature feature, const char **reason);
+/* Records what was learned in use: that it is refused here after all. */
+void weir__cannot(const struct os_stat *stat, enum weir_feature feature);
+/* How much of the range the page cache holds, 0 to 100; -1 unknown. */
+int weir__cached_percent(os_file file, uint64_t offset, uint64_t length);
+/* What WEIR_AUTO does. Fills all of *how. `bytes`: 0 means the file's size. */
+void weir__choose(os_file file, const struct os_stat *stat, enum weir_use use, uint64_t bytes, struct weir_how *how);
+/* Processors that this process may use. */
+unsigned weir__processors(void);
+
+/* ---- scan.c: newlines ---- */
+
+/*
+ * Finds LF in [data, data + size), size < 2^32: writes up to `max` of their offsets to `ends` and returns how many; *used is
+ * how far it got, all of it unless `ends` is full. *cr is set when there is a CR before an LF or at the end, else left
+ * alone. Never reads outside the range.
+ */
+size_t weir__scan_lines(const char *data, size_t size, uint32_t *ends, size_t max, size_t *used, bool *cr);
+uint64_t weir__count_newlines(const char *data, size_t size);
+
+#endif
