@@ -109,6 +109,9 @@ int os_remove(const char *path);                        /* a file */
 int os_make_directory(const char *path);                /* mode 0700; -EEXIST */
 int os_remove_tree(const char *path);                   /* a directory and all in it; never follows links out of it */
 int os_rename(const char *from, const char *to);
+int os_rename_new(const char *from, const char *to); /* never replaces: -EEXIST. After a crash there may be both names */
+/* Where a symbolic link leads, not terminated; the length, `size` if it may be longer. -EINVAL: it is none. */
+int64_t os_read_link(const char *path, char *out, size_t size);
 int os_sync_file_path(const char *path);                /* open, sync, close */
 /* Calls `each` with every name in the directory except . and .. until it returns non-zero, and returns that. */
 int os_list_directory(const char *path, int (*each)(void *context, const char *name), void *context);

@@ -29,6 +29,9 @@ static int call_openat(int directory, const char *path, int flags) { return open
 static int call_ioctl(int fd, unsigned long request, void *argument) { return ioctl(fd, request, argument); }
 static int call_fcntl(int fd, int command, int argument) { return fcntl(fd, command, argument); }
 static int call_prctl(int option, unsigned long argument) { return prctl(option, argument, 0UL, 0UL, 0UL); }
+static int call_renameat2(const char *from, const char *to, unsigned flags) {
+  return renameat2(AT_FDCWD, from, AT_FDCWD, to, flags);
+}
 static int call_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0U); }
 static int call_statx_fd(int fd, unsigned mask, struct call_statx *out) {
   return (int)syscall(SYS_statx, fd, "", AT_EMPTY_PATH, mask, out);

@@ -96,6 +96,8 @@ _Static_assert(sizeof(struct call_statx) == 256, "the kernel writes 256 bytes");
   X(unlink, unlink, int, (const char *path))                                                                       \
   X(unlinkat, unlinkat, int, (int directory, const char *path, int flags))                                         \
   X(rename, rename, int, (const char *from, const char *to))                                                       \
+  X(renameat2, call_renameat2, int, (const char *from, const char *to, unsigned flags))                            \
+  X(link, link, int, (const char *from, const char *to))                                                           \
   X(readlink, readlink, ssize_t, (const char *path, char *out, size_t size))                                       \
   X(mmap, mmap, void *, (void *address, size_t length, int protection, int flags, int fd, off_t offset))           \
   X(munmap, munmap, int, (void *address, size_t length))                                                           \
