@@ -26,7 +26,8 @@ struct weir_file {
   uint64_t position;
   struct os_stat stat;   /* when it was opened */
   atomic_int sync_error; /* sticky */
-  int process;           /* that opened it */
+  int process;           /* that opened it: weir__process */
+  os_file plain;         /* the same file through the page cache, for direct transfers that are not aligned */
   void *buffer;          /* of the caller */
   size_t buffer_capacity;
   const char *reason; /* why this strategy */
@@ -47,7 +48,7 @@ int weir__check(unsigned flags, unsigned known, const uint64_t reserved[4]);
 /*
  * Opens a path without waiting for anybody, looks at what it is, refuses what is not regular (unless WEIR_ANY_KIND) and
  * takes the lock that WEIR_LOCK asks for. `os_flags` of enum os_open_flag, `flags` of enum weir_flag; `mode` as in
- * weir_write_options.
+ * weir_write_options. OS_STAY_READY spares a system call where only pread and pwrite on regular files follow.
  */
 int weir__open(const char *path, unsigned os_flags, unsigned flags, unsigned mode, os_file *out, struct os_stat *stat,
                struct weir_error *error);
@@ -68,6 +69,13 @@ int weir__pages_get(size_t bytes, unsigned flags, void **out);
 void weir__pages_put(void *pages, size_t bytes);
 /* Makes room for `capacity` bytes and the zero byte behind them, keeping the first `keep`. */
 int weir__bytes_reserve(struct weir_bytes *bytes, size_t capacity, size_t keep, unsigned flags);
+/*
+ * The same for who ends with weir__bytes_end, which sets the size and the zero byte: `written` says how far bytes were
+ * written since. Pages that never were hold zeros anyway, so that the zero byte costs no page. `flags` also WEIR__PAGES.
+ */
+int weir__bytes_room(struct weir_bytes *bytes, size_t capacity, size_t keep, unsigned flags);
+void weir__bytes_end(struct weir_bytes *bytes, size_t size, size_t written);
+#define WEIR__PAGES (1u << 31) /* aligned to a page, however small */
 
 /* ---- ability.c: what file systems can do, learned once each ---- */
 
@@ -81,6 +89,22 @@ int weir__cached_percent(os_file file, uint64_t offset, uint64_t length);
 void weir__choose(os_file file, const struct os_stat *stat, enum weir_use use, uint64_t bytes, struct weir_how *how);
 /* Processors that this process may use. */
 unsigned weir__processors(void);
+/* Bytes of a huge page; 0 where there are none. Asked once. */
+size_t weir__huge_page(void);
+/* A number that differs in every forked process, for handles that do not survive fork. Costs one look at memory. */
+int weir__process(void);
+
+/* ---- handle.c ---- */
+
+/* weir_file_pread and _pwrite that tell how far they got, and leave file->error alone. */
+int weir__file_pread(struct weir_file *file, void *data, size_t size, uint64_t offset, size_t *done);
+int weir__file_pwrite(struct weir_file *file, const void *data, size_t size, uint64_t offset, size_t *done);
+
+/* ---- whole.c ---- */
+
+/* weir_read_file on a file that weir__open gave. */
+int weir__read_whole(os_file file, const struct os_stat *stat, const char *path, struct weir_bytes *bytes,
+                     const struct weir_read_options *options, struct weir_error *error);
 
 /* ---- scan.c: newlines ---- */
 

@@ -32,10 +32,25 @@ enum os_open_flag {
   OS_NO_WAIT = 1 << 7,    /* opening a FIFO or device does not block */
   OS_UNNAMED = 1 << 8,    /* a new file without a name in directory `path`; -EOPNOTSUPP where unknown */
   OS_APPEND = 1 << 9,     /* every write goes to the end, wherever the file stands */
+  OS_NO_FOLLOW = 1 << 10, /* -ELOOP if `path` itself is a symbolic link */
+  OS_STAY_READY = 1 << 11, /* with OS_NO_WAIT: transfers do not wait either, until os_wait_again */
 };
 
 /* Opens `path` literally. Never inherited by other programs, never descriptor 0-2. New files have mode 0600. */
 int os_open(const char *path, unsigned flags, os_file *out);
+/* The same; new files get `mode` (0 to 07777) as the umask leaves it. */
+int os_open_mode(const char *path, unsigned flags, unsigned mode, os_file *out);
+/* The file behind `file` once more, with a position and flags of its own. -EOPNOTSUPP where the system has no way. */
+int os_reopen(os_file file, unsigned flags, os_file *out);
+/* A second descriptor for the same position and flags; like os_open never inherited and never 0-2. */
+int os_duplicate(os_file file, os_file *out);
+/* What an open file allows: of OS_READ, OS_WRITE, OS_APPEND, OS_DIRECT, and OS_NO_WAIT where transfers do not wait. */
+int os_opened_for(os_file file, unsigned *flags);
+/* Ends OS_STAY_READY; begins or ends OS_DIRECT. They change the open file itself, so only what we opened may be given. */
+int os_wait_again(os_file file);
+int os_set_direct(os_file file, bool direct);
+/* Waits until a pipe or the like can be read or written. Regular files always can. */
+int os_wait_ready(os_file file, bool to_write);
 /* Closes once, whatever happens, and reports what close reported. os_no_file is 0. */
 int os_close(os_file file);
 
@@ -48,6 +63,7 @@ int64_t os_pwrite(os_file file, const void *data, size_t length, uint64_t offset
 int64_t os_pread_full(os_file file, void *data, size_t length, uint64_t offset);
 int64_t os_pwrite_full(os_file file, const void *data, size_t length, uint64_t offset);
 int os_seek(os_file file, uint64_t offset);
+int64_t os_tell(os_file file); /* -ESPIPE: has no position */
 
 /* The same transfers by the system call itself, without the C library's wrapper. */
 int64_t os_raw_read(os_file file, void *data, size_t length);
@@ -60,6 +76,7 @@ struct os_piece { void *data; size_t length; };
 enum os_transfer_flag {
   OS_TRANSFER_POLLED = 1 << 0,   /* ask the device again and again instead of waiting for its interrupt */
   OS_TRANSFER_UNCACHED = 1 << 1, /* through the page cache, but leave nothing in it */
+  OS_TRANSFER_CACHED = 1 << 2,   /* only what needs no waiting for a device, maybe short; -EAGAIN if there is nothing */
 };
 int64_t os_readv(os_file file, const struct os_piece *pieces, unsigned count);
 int64_t os_writev(os_file file, const struct os_piece *pieces, unsigned count);
@@ -70,6 +87,8 @@ int64_t os_pwritev(os_file file, const struct os_piece *pieces, unsigned count, 
 /* Flushes data (and, with `metadata`, all attributes) to stable storage. A failure is final: do not repeat. */
 int os_sync(os_file file, bool metadata);
 int os_sync_directory(const char *path);
+/* Begins to write changed pages of the range back and does not wait. Makes nothing durable; a hint like os_advise. */
+int os_write_back(os_file file, uint64_t offset, uint64_t length);
 int os_resize(os_file file, uint64_t size);
 /* Allocates blocks for [0, size) and sets the size; -EOPNOTSUPP where the file system cannot. Never writes data. */
 int os_allocate(os_file file, uint64_t size);
@@ -82,6 +101,7 @@ enum os_advice {
   OS_ADVICE_RANDOM,
   OS_ADVICE_WILL_NEED, /* read it ahead now */
   OS_ADVICE_HUGE,      /* maps only: in huge pages, where the file system can */
+  OS_ADVICE_ONCE,      /* files only: not used again */
 };
 /* A hint. The caller may ignore a failure. length 0 = to the end. */
 int os_advise(os_file file, uint64_t offset, uint64_t length, enum os_advice advice);
@@ -93,10 +113,16 @@ struct os_stat {
   uint64_t allocated; /* bytes that have storage, as far as the system tells */
   uint64_t device, inode;
   int64_t modified_ns; /* since 1970 */
+  uint64_t links;      /* names that it has */
+  uint32_t mode;       /* permissions, 0 to 07777 */
+  uint32_t owner, group;
 };
 int os_stat_file(os_file file, struct os_stat *out);
 int os_stat_path(const char *path, struct os_stat *out); /* does not open; follows links */
 const char *os_kind_name(enum os_kind kind);             /* "regular file", "directory", ... */
+
+int os_set_mode(os_file file, uint32_t mode); /* 0 to 07777, whatever the umask */
+int os_set_owner(os_file file, uint32_t owner, uint32_t group);
 
 /* What direct transfers need on this file. -EOPNOTSUPP: not told; assume 4096 and try. */
 int os_direct_alignment(os_file file, uint32_t *memory, uint32_t *offset);
@@ -117,6 +143,24 @@ int os_sync_file_path(const char *path);                /* open, sync, close */
 int os_list_directory(const char *path, int (*each)(void *context, const char *name), void *context);
 /* Exclusive advisory lock that goes with the open file. -EWOULDBLOCK if another holds it. */
 int os_lock(os_file file);
+int os_lock_shared(os_file file); /* the same, beside others that are shared too */
+
+/* ---- copies -------------------------------------------------------------------------------------------------------- */
+
+/* Lets `to` share all storage of `from`: the same bytes, no space of its own until one of them changes. Any failure means
+ * "not these two": -EOPNOTSUPP, -EXDEV, -EINVAL ... */
+int os_clone(os_file from, os_file to);
+/*
+ * The system moves up to `length` bytes, 1 GiB at most, without showing them. May be short. 0 should be the end but is not
+ * always; whatever fails, reading and writing may still do.
+ */
+int64_t os_copy_range(os_file from, uint64_t from_offset, os_file to, uint64_t to_offset, uint64_t length);
+/* Where the first data, the first hole at or behind `offset` begins; the end counts as a hole. They move the position.
+ * -ENXIO: no more data, or behind the end. -EOPNOTSUPP: it cannot be known. */
+int os_next_data(os_file file, uint64_t offset, uint64_t *out);
+int os_next_hole(os_file file, uint64_t offset, uint64_t *out);
+/* Permissions and times. Bits that lend the owner's identity only where both files have the same owner. */
+int os_copy_attributes(os_file from, os_file to);
 
 /* ---- C streams ----------------------------------------------------------------------------------------------------- */
 
@@ -136,6 +180,9 @@ int os_unmap(void *address, size_t length);
 /* Writes the pages of [address, address + length) to the file and waits. Addresses need no alignment. */
 int os_map_sync(void *address, size_t length);
 int os_map_advise(void *address, size_t length, enum os_advice advice);
+/* Brings all pages of [address, address + length) in for reading, with an error (-EFAULT) where touching them would kill:
+ * beyond the end of the file, or unreadable. -EOPNOTSUPP: the system does not know how. */
+int os_map_populate(void *address, size_t length);
 
 /* ---- rings: many requests in flight -------------------------------------------------------------------------------- */
 
@@ -152,6 +199,7 @@ struct os_ring_request {
   os_file file;
   bool registered_file;   /* use the file given to os_ring_register_file */
   bool data_sync;         /* writes: durable when done */
+  bool uncached;          /* through the page cache, leaving nothing in it; -EOPNOTSUPP where unknown */
   int buffer_index;       /* >= 0: `data` lies in that registered buffer; -1: plain memory */
   void *data;
   uint32_t length;
@@ -165,6 +213,8 @@ struct os_ring_completion { uint64_t tag; int32_t result; /* count or negative e
 
 /* A ring for `depth` requests in flight. Any failure means "not here": -ENOSYS, -EPERM, -ENOMEM ... */
 int os_ring_open(unsigned depth, struct os_ring **out); /* OS_RING_SHARED */
+/* The same; any thread may use it, one at a time, also while requests are in flight. */
+int os_ring_open_movable(unsigned depth, struct os_ring **out);
 int os_ring_open_engine(enum os_ring_engine engine, unsigned depth, struct os_ring **out);
 void os_ring_close(struct os_ring *ring); /* the caller has reaped everything before */
 /* Registration saves look-ups; -EOPNOTSUPP where the engine has none. */
@@ -186,10 +236,17 @@ size_t os_huge_page_size(void); /* 0 when there are none */
 enum os_memory_flag {
   OS_MEMORY_HUGE = 1 << 0,   /* ask for huge pages, aligned to them; given silently as small pages where refused */
   OS_MEMORY_SHARED = 1 << 1, /* also seen by processes forked later */
+  OS_MEMORY_SMALL = 1 << 2,  /* never in huge pages */
+  OS_MEMORY_WIPED = 1 << 3,  /* zeroed again in processes forked later; -EOPNOTSUPP where that is unknown */
 };
 /* Zeroed pages, untouched. `length` > 0. */
 int os_memory_get(size_t length, unsigned flags, void **out);
+/* OS_MEMORY_HUGE for who knows the size of huge pages already. */
+int os_memory_get_huge(size_t length, size_t huge_page, void **out);
 int os_memory_put(void *address, size_t length);
+/* Keeps memory from being paged out: -ENOMEM, -EPERM above what the process may lock. */
+int os_memory_lock(void *address, size_t length);
+int os_memory_unlock(void *address, size_t length);
 
 /*
  * A group of processes that has no more memory than this, page cache included. Plain data, so that it can lie in memory that
@@ -253,6 +310,7 @@ void os_thread_yield(void);
 /* Sleeps while *word is `value`; may also return without a reason, so look again. Wake after changing the word. */
 void os_wait_word(const volatile unsigned *word, unsigned value);
 void os_wake_word(const volatile unsigned *word); /* all that wait */
+void os_wake_one(const volatile unsigned *word);  /* one of them */
 /* Keeps the calling thread on one CPU, counted from 0 among those the process may use. */
 int os_thread_pin(unsigned cpu);
 
@@ -327,6 +385,9 @@ struct os_machine {
   char governor[32], huge_pages[32], reclaim[96]; /* "" unknown; reclaim: proactive reclaim that empties idle cache */
 };
 void os_machine(struct os_machine *out);
+/* Its `cpus`, and the lower of `available_bytes` and what the control groups leave, without the rest. */
+unsigned os_processors(void);
+uint64_t os_available_bytes(void);
 
 /* What this process may have at most; UINT64_MAX: no limit. */
 struct os_limits { uint64_t locked_bytes, open_files, file_bytes, address_bytes; };

@@ -78,6 +78,9 @@ _Static_assert(sizeof(struct call_statx) == 256, "the kernel writes 256 bytes");
   X(aio_error, aio_error, int, (const struct aiocb *block))                                                        \
   X(aio_return, aio_return, ssize_t, (struct aiocb * block))                                                       \
   X(aio_suspend, aio_suspend, int, (const struct aiocb *const *blocks, int count, const struct timespec *timeout)) \
+  X(copy_file_range, copy_file_range, ssize_t,                                                                     \
+    (int from, off_t *from_offset, int to, off_t *to_offset, size_t length, unsigned flags))                       \
+  X(futimens, futimens, int, (int fd, const struct timespec times[2]))                                             \
   X(lseek, lseek, off_t, (int fd, off_t offset, int whence))                                                       \
   X(fsync, fsync, int, (int fd))                                                                                   \
   X(fdatasync, fdatasync, int, (int fd))                                                                           \
@@ -91,6 +94,9 @@ _Static_assert(sizeof(struct call_statx) == 256, "the kernel writes 256 bytes");
   X(fstatfs, fstatfs, int, (int fd, struct statfs *out))                                                           \
   X(ioctl, call_ioctl, int, (int fd, unsigned long request, void *argument))                                       \
   X(fcntl, call_fcntl, int, (int fd, int command, int argument))                                                   \
+  X(fchmod, fchmod, int, (int fd, mode_t mode))                                                                    \
+  X(fchown, fchown, int, (int fd, uid_t owner, gid_t group))                                                       \
+  X(sync_file_range, sync_file_range, int, (int fd, off_t offset, off_t length, unsigned flags))                   \
   X(flock, flock, int, (int fd, int operation))                                                                    \
   X(mkdir, mkdir, int, (const char *path, mode_t mode))                                                            \
   X(unlink, unlink, int, (const char *path))                                                                       \
@@ -103,6 +109,8 @@ _Static_assert(sizeof(struct call_statx) == 256, "the kernel writes 256 bytes");
   X(munmap, munmap, int, (void *address, size_t length))                                                           \
   X(msync, msync, int, (void *address, size_t length, int flags))                                                  \
   X(madvise, madvise, int, (void *address, size_t length, int advice))                                             \
+  X(mlock, mlock, int, (const void *address, size_t length))                                                       \
+  X(munlock, munlock, int, (const void *address, size_t length))                                                   \
   X(mincore, mincore, int, (void *address, size_t length, unsigned char *out))                                     \
   X(cachestat, call_cachestat, int, (int fd, struct call_range *range, struct call_cache *out))                    \
   X(memfd_create, memfd_create, int, (const char *name, unsigned flags))                                           \

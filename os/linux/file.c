@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <stdio.h>
 #include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,9 +27,11 @@ static int translate_flags(unsigned flags, int *out) {
   if ((flags & OS_APPEND) && !(flags & OS_WRITE)) return -EINVAL;
   if ((flags & OS_EXCLUSIVE) && !(flags & OS_CREATE)) return -EINVAL;
   if ((flags & OS_UNNAMED) && (flags & (OS_CREATE | OS_TRUNCATE))) return -EINVAL;
+  if ((flags & OS_STAY_READY) && !(flags & OS_NO_WAIT)) return -EINVAL;
   *out = open_flags[flags & (OS_READ | OS_WRITE)] | (flags & OS_CREATE ? O_CREAT : 0) | (flags & OS_EXCLUSIVE ? O_EXCL : 0) |
          (flags & OS_TRUNCATE ? O_TRUNC : 0) | (flags & OS_DIRECT ? O_DIRECT : 0) | (flags & OS_DATA_SYNC ? O_DSYNC : 0) |
-         (flags & OS_NO_WAIT ? O_NONBLOCK : 0) | (flags & OS_UNNAMED ? O_TMPFILE : 0) | (flags & OS_APPEND ? O_APPEND : 0);
+         (flags & OS_NO_WAIT ? O_NONBLOCK : 0) | (flags & OS_UNNAMED ? O_TMPFILE : 0) | (flags & OS_APPEND ? O_APPEND : 0) |
+         (flags & OS_NO_FOLLOW ? O_NOFOLLOW : 0);
   return 0;
 }
 
@@ -37,25 +40,55 @@ static bool means_no_unnamed(int error, unsigned flags) {
   return error == -EISDIR || error == -EOPNOTSUPP || error == -ENOSYS || (error == -EINVAL && !(flags & OS_DIRECT));
 }
 
-/* Only the opening must not wait; transfers on the new description (which is ours alone) shall. */
-static int wait_again(int fd) {
-  int flags = sys(fcntl)(fd, F_GETFL, 0);
-  int error = call_result(flags < 0 ? -1 : sys(fcntl)(fd, F_SETFL, flags & ~O_NONBLOCK));
-  if (error) (void)sys(close)(fd);
-  return error;
+static int change_flags(os_file file, int clear, int set) {
+  int flags = sys(fcntl)((int)file, F_GETFL, 0);
+  return call_result(flags < 0 ? -1 : sys(fcntl)((int)file, F_SETFL, (flags & ~clear) | set));
 }
 
-int os_open(const char *path, unsigned flags, os_file *out) {
+/* Only the opening must not wait; transfers on the new description (which is ours alone) shall. */
+int os_wait_again(os_file file) { return change_flags(file, O_NONBLOCK, 0); }
+int os_set_direct(os_file file, bool direct) { return change_flags(file, O_DIRECT, direct ? O_DIRECT : 0); }
+
+int os_open_mode(const char *path, unsigned flags, unsigned mode, os_file *out) {
   int linux_flags;
   int error = translate_flags(flags, &linux_flags);
   if (error) return error;
-  int fd = call_open_above(path, linux_flags, S_IRUSR | S_IWUSR);
+  int fd = call_open_above(path, linux_flags, (mode_t)mode);
   if (fd < 0) return (flags & OS_UNNAMED) && means_no_unnamed(fd, flags) ? -EOPNOTSUPP : fd;
-  if (flags & OS_NO_WAIT) {
-    error = wait_again(fd);
-    if (error) return error;
+  if ((flags & OS_NO_WAIT) && !(flags & OS_STAY_READY)) {
+    error = os_wait_again(fd);
+    if (error) {
+      (void)sys(close)(fd);
+      return error;
+    }
   }
   *out = fd;
+  return 0;
+}
+
+int os_open(const char *path, unsigned flags, os_file *out) { return os_open_mode(path, flags, S_IRUSR | S_IWUSR, out); }
+
+int os_reopen(os_file file, unsigned flags, os_file *out) {
+  char path[32];
+  (void)snprintf(path, sizeof path, "/proc/self/fd/%d", (int)file);
+  int error = os_open(path, flags, out);
+  return error == -ENOENT || error == -ENOTDIR ? -EOPNOTSUPP : error; /* no /proc, or nothing of that number in it */
+}
+
+int os_duplicate(os_file file, os_file *out) {
+  int fd = sys(fcntl)((int)file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  if (fd < 0) return -errno;
+  *out = fd;
+  return 0;
+}
+
+int os_opened_for(os_file file, unsigned *flags) {
+  int opened = sys(fcntl)((int)file, F_GETFL, 0);
+  if (opened < 0) return -errno;
+  static const unsigned access[] = {[O_RDONLY] = OS_READ, [O_WRONLY] = OS_WRITE, [O_RDWR] = OS_READ | OS_WRITE};
+  *flags = opened & O_PATH || (opened & O_ACCMODE) > O_RDWR ? 0 : access[opened & O_ACCMODE];
+  *flags |= (opened & O_APPEND ? OS_APPEND : 0) | (opened & O_DIRECT ? OS_DIRECT : 0) |
+            (opened & O_NONBLOCK ? OS_NO_WAIT : 0);
   return 0;
 }
 
@@ -79,6 +112,11 @@ static int sync_path(const char *path, int flags) {
 
 int os_sync_directory(const char *path) { return sync_path(path, O_DIRECTORY); }
 int os_sync_file_path(const char *path) { return sync_path(path, O_NONBLOCK); }
+
+int os_write_back(os_file file, uint64_t offset, uint64_t length) {
+  if (offset > INT64_MAX || length > INT64_MAX - offset) return -EOVERFLOW;
+  return call_result(sys(sync_file_range)((int)file, (off_t)offset, (off_t)length, SYNC_FILE_RANGE_WRITE));
+}
 
 int os_resize(os_file file, uint64_t size) {
   if (size > INT64_MAX) return -EFBIG;
@@ -108,8 +146,10 @@ int os_advise(os_file file, uint64_t offset, uint64_t length, enum os_advice adv
       [OS_ADVICE_SEQUENTIAL] = POSIX_FADV_SEQUENTIAL,
       [OS_ADVICE_RANDOM] = POSIX_FADV_RANDOM,
       [OS_ADVICE_WILL_NEED] = POSIX_FADV_WILLNEED,
+      [OS_ADVICE_HUGE] = -1,
+      [OS_ADVICE_ONCE] = POSIX_FADV_NOREUSE,
   };
-  if ((unsigned)advice >= sizeof words / sizeof words[0]) return -EINVAL;
+  if ((unsigned)advice >= sizeof words / sizeof words[0] || words[advice] < 0) return -EINVAL;
   if (offset > INT64_MAX || length > INT64_MAX) return -EOVERFLOW;
   return -sys(posix_fadvise)((int)file, (off_t)offset, (off_t)length, words[advice]);
 }
@@ -150,6 +190,10 @@ static void fill_stat(const struct stat *from, struct os_stat *out) {
       .device = from->st_dev,
       .inode = from->st_ino,
       .modified_ns = nanoseconds(&from->st_mtim),
+      .links = from->st_nlink,
+      .mode = from->st_mode & 07777u,
+      .owner = from->st_uid,
+      .group = from->st_gid,
   };
 }
 
@@ -168,6 +212,11 @@ int os_stat_path(const char *path, struct os_stat *out) {
   int error = call_result(sys(stat)(path, &status));
   if (!error) fill_stat(&status, out);
   return error;
+}
+
+int os_set_mode(os_file file, uint32_t mode) { return call_result(sys(fchmod)((int)file, (mode_t)(mode & 07777u))); }
+int os_set_owner(os_file file, uint32_t owner, uint32_t group) {
+  return call_result(sys(fchown)((int)file, (uid_t)owner, (gid_t)group));
 }
 
 const char *os_kind_name(enum os_kind kind) {
@@ -202,12 +251,15 @@ int os_direct_alignment(os_file file, uint32_t *memory, uint32_t *offset) {
   return 0;
 }
 
-int os_lock(os_file file) {
+static int lock(os_file file, int operation) {
   int result;
-  do result = sys(flock)((int)file, LOCK_EX | LOCK_NB);
+  do result = sys(flock)((int)file, operation | LOCK_NB);
   while (result < 0 && errno == EINTR);
   return call_result(result);
 }
+
+int os_lock(os_file file) { return lock(file, LOCK_EX); }
+int os_lock_shared(os_file file) { return lock(file, LOCK_SH); }
 
 int os_pipe(os_file *read_end, os_file *write_end) {
   int ends[2];

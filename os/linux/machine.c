@@ -154,6 +154,14 @@ static void find_memory(struct os_machine *out) {
   if (out->group_limit_bytes >= out->memory_bytes) out->group_limit_bytes = UINT64_MAX; /* more than there is: none */
 }
 
+unsigned os_processors(void) { return count_cpus(); }
+
+uint64_t os_available_bytes(void) {
+  struct os_machine facts = {.group_limit_bytes = UINT64_MAX};
+  find_memory(&facts);
+  return facts.available_bytes;
+}
+
 /* ---- reclaim that empties an idle cache ---- */
 
 static void add_words(char *out, size_t size, const char *words) {

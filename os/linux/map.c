@@ -10,6 +10,10 @@
 /* What an empty map points to: nothing may be read from it, yet it is not NULL. */
 static const char empty_map = 0;
 
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22 /* since 5.14 */
+#endif
+
 /* Bytes from the start of the page to `address`. */
 static size_t page_slack(uintptr_t address) { return address % os_page_size(); }
 
@@ -50,7 +54,19 @@ int os_map_advise(void *address, size_t length, enum os_advice advice) {
       [OS_ADVICE_NORMAL] = MADV_NORMAL,      [OS_ADVICE_SEQUENTIAL] = MADV_SEQUENTIAL, [OS_ADVICE_RANDOM] = MADV_RANDOM,
       [OS_ADVICE_WILL_NEED] = MADV_WILLNEED, [OS_ADVICE_HUGE] = MADV_HUGEPAGE,
   };
+  if ((unsigned)advice >= sizeof words / sizeof words[0]) return -EINVAL;
   if (length == 0) return 0;
   size_t slack = page_slack((uintptr_t)address);
   return call_result(sys(madvise)((char *)address - slack, length + slack, words[advice]));
+}
+
+/* EINVAL is what kernels say that do not know it; on a map of a file nothing else about the call can be invalid. */
+int os_map_populate(void *address, size_t length) {
+  if (length == 0) return 0;
+  size_t slack = page_slack((uintptr_t)address);
+  int result;
+  do result = sys(madvise)((char *)address - slack, length + slack, MADV_POPULATE_READ);
+  while (result < 0 && errno == EINTR);
+  int error = call_result(result);
+  return error == -EINVAL || error == -ENOSYS ? -EOPNOTSUPP : error;
 }

@@ -28,6 +28,15 @@ static bool try_again(int fd, short events, unsigned *tries) {
   return true;
 }
 
+int os_wait_ready(os_file file, bool to_write) {
+  struct pollfd wanted = {.fd = (int)file, .events = to_write ? POLLOUT : POLLIN};
+  int result;
+  do result = sys(ppoll)(&wanted, 1, NULL, NULL);
+  while (result < 0 && errno == EINTR);
+  if (result < 0) return -errno;
+  return wanted.revents & POLLNVAL ? -EBADF : 0; /* what went wrong on the other side is told by the transfer */
+}
+
 static size_t capped(size_t length) { return length < TRANSFER_MAX ? length : TRANSFER_MAX; }
 
 int64_t os_read(os_file file, void *data, size_t length) {
@@ -91,6 +100,11 @@ int os_seek(os_file file, uint64_t offset) {
   return sys(lseek)((int)file, (off_t)offset, SEEK_SET) < 0 ? -errno : 0;
 }
 
+int64_t os_tell(os_file file) {
+  off_t offset = sys(lseek)((int)file, 0, SEEK_CUR);
+  return offset < 0 ? -errno : offset;
+}
+
 /* ---- the system calls themselves ---- */
 
 int64_t os_raw_read(os_file file, void *data, size_t length) {
@@ -140,8 +154,12 @@ _Static_assert(sizeof(struct os_piece) == sizeof(struct iovec) &&
 static const struct iovec *parts(const struct os_piece *pieces) { return (const struct iovec *)(const void *)pieces; }
 
 static int transfer_flags(unsigned flags) {
-  return (flags & OS_TRANSFER_POLLED ? RWF_HIPRI : 0) | (flags & OS_TRANSFER_UNCACHED ? RWF_DONTCACHE : 0);
+  return (flags & OS_TRANSFER_POLLED ? RWF_HIPRI : 0) | (flags & OS_TRANSFER_UNCACHED ? RWF_DONTCACHE : 0) |
+         (flags & OS_TRANSFER_CACHED ? RWF_NOWAIT : 0);
 }
+
+/* EAGAIN is what the caller wants to know then. */
+static bool answers_not_cached(unsigned flags) { return (flags & OS_TRANSFER_CACHED) && errno == EAGAIN; }
 
 int64_t os_readv(os_file file, const struct os_piece *pieces, unsigned count) {
   unsigned tries = 0;
@@ -164,7 +182,7 @@ int64_t os_preadv(os_file file, const struct os_piece *pieces, unsigned count, u
   unsigned tries = 0;
   ssize_t got;
   do got = sys(preadv2)((int)file, parts(pieces), (int)count, (off_t)offset, transfer_flags(flags));
-  while (got < 0 && try_again((int)file, POLLIN, &tries));
+  while (got < 0 && !answers_not_cached(flags) && try_again((int)file, POLLIN, &tries));
   return got < 0 ? -errno : got;
 }
 
@@ -173,7 +191,7 @@ int64_t os_pwritev(os_file file, const struct os_piece *pieces, unsigned count, 
   unsigned tries = 0;
   ssize_t put;
   do put = sys(pwritev2)((int)file, parts(pieces), (int)count, (off_t)offset, transfer_flags(flags));
-  while (put < 0 && try_again((int)file, POLLOUT, &tries));
+  while (put < 0 && !answers_not_cached(flags) && try_again((int)file, POLLOUT, &tries));
   return put < 0 ? -errno : put;
 }
 
