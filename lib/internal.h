@@ -106,6 +106,12 @@ int weir__file_pwrite(struct weir_file *file, const void *data, size_t size, uin
 int weir__read_whole(os_file file, const struct os_stat *stat, const char *path, struct weir_bytes *bytes,
                      const struct weir_read_options *options, struct weir_error *error);
 
+/* ---- records.c ---- */
+
+/* weir_records_open that reads so many bytes at once. */
+int weir__records_open(const char *path, const struct weir_record_format *format, size_t block_bytes,
+                       struct weir_records **out, struct weir_error *error);
+
 /* ---- scan.c: newlines ---- */
 
 /*
