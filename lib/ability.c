@@ -269,9 +269,10 @@ static bool pass_by(os_file file, const struct os_stat *stat, size_t block_bytes
   return true;
 }
 
-static void choose_whole(uint64_t bytes, struct weir_how *how) {
+static void choose_whole(os_file file, const struct os_stat *stat, uint64_t bytes, struct weir_how *how) {
   set(how, WEIR_BUFFERED, 0, 1, "small enough for one thread");
   if (bytes < WHOLE_THREADS_FROM) return;
+  if (floods_memory(bytes) && weir__cached_percent(file, 0, bytes) < WARM_PERCENT && pass_by(file, stat, 0, 1, how)) return;
   unsigned threads = weir__processors();
   if (threads > WHOLE_THREADS_MAX) threads = WHOLE_THREADS_MAX;
   if (threads > bytes / WHOLE_THREAD_BYTES) threads = (unsigned)(bytes / WHOLE_THREAD_BYTES);
@@ -320,7 +321,7 @@ void weir__choose(os_file file, const struct os_stat *stat, enum weir_use use, u
   }
   switch (use) {
     case WEIR_USE_WHOLE:
-      choose_whole(bytes, how);
+      choose_whole(file, stat, bytes, how);
       break;
     case WEIR_USE_STREAM:
       choose_stream(file, stat, bytes, how);
@@ -401,6 +402,14 @@ static int make_unnamed(const char *path, bool is_directory, os_file *out) {
   return (int)count;
 }
 
+static enum verdict try_clone(const char *path, bool is_directory, os_file from) {
+  os_file to;
+  if (make_unnamed(path, is_directory, &to)) return UNKNOWN;
+  const int error = os_clone(from, to);
+  (void)os_close(to);
+  return of_error(error);
+}
+
 static enum verdict try_on_unnamed(const char *path, bool is_directory, const struct os_stat *stat,
                                    enum weir_feature feature, const char **reason) {
   const uint64_t key = key_of(stat, feature);
@@ -412,7 +421,11 @@ static enum verdict try_on_unnamed(const char *path, bool is_directory, const st
     *reason = "no file can be made there to try it";
     return NO_NOW;
   }
-  verdict = feature == WEIR_FEATURE_PREALLOCATE ? try_preallocate(file) : try_feature(file, feature);
+  if (feature == WEIR_FEATURE_PREALLOCATE) {
+    verdict = try_preallocate(file);
+  } else {
+    verdict = feature == WEIR_FEATURE_CLONE ? try_clone(path, is_directory, file) : try_feature(file, feature);
+  }
   (void)os_close(file);
   learn(key, feature, verdict);
   return verdict;

@@ -24,6 +24,7 @@ struct weir_file {
   uint32_t memory_alignment, offset_alignment; /* of direct transfers; 1 otherwise */
   size_t block_bytes;                          /* of one system call; 0: as large as it goes */
   uint64_t position;
+  int ahead; /* without positions: a byte that was read to know whether there is one, to be given first; -1: none */
   struct os_stat stat;   /* when it was opened */
   atomic_int sync_error; /* sticky */
   int process;           /* that opened it: weir__process */
@@ -112,14 +113,27 @@ int weir__read_whole(os_file file, const struct os_stat *stat, const char *path,
 int weir__records_open(const char *path, const struct weir_record_format *format, size_t block_bytes,
                        struct weir_records **out, struct weir_error *error);
 
-/* ---- scan.c: newlines ---- */
+/* ---- scan.c, scan_x86.c or scan_plain.c: newlines ---- */
 
 /*
- * Finds LF in [data, data + size), size < 2^32: writes up to `max` of their offsets to `ends` and returns how many; *used is
- * how far it got, all of it unless `ends` is full. *cr is set when there is a CR before an LF or at the end, else left
- * alone. Never reads outside the range.
+ * Finds LF in [data + from, data + size), size < 2^32: writes up to `max` of their offsets, counted from `data`, to `ends` and
+ * returns how many; *used is how far it got: to `size`, or behind the last one where `ends` is full. *cr is set when one of
+ * them has a CR right before it, at or behind `data`, and else left alone. Never reads outside of [data, data + size); of
+ * `ends` it may write entries above the count, but never above `max`.
  */
-size_t weir__scan_lines(const char *data, size_t size, uint32_t *ends, size_t max, size_t *used, bool *cr);
+size_t weir__scan_lines(const char *data, size_t from, size_t size, uint32_t *ends, size_t max, size_t *used, bool *cr);
 uint64_t weir__count_newlines(const char *data, size_t size);
+
+/* The ways in which the two above are done; for tests, and for who chooses. */
+struct weir__scanner {
+  const char *name;
+  size_t (*lines)(const char *data, size_t from, size_t size, uint32_t *ends, size_t max, size_t *used, bool *cr);
+  uint64_t (*count)(const char *data, size_t size);
+};
+/* Those that this processor can run, the best first; the last one is plain. NULL behind it. */
+const struct weir__scanner *weir__scanner(unsigned i);
+extern const struct weir__scanner weir__scanner_plain;
+/* True if one of the `count` LF at `ends` has a CR right before it. */
+bool weir__has_cr(const char *data, const uint32_t *ends, size_t count);
 
 #endif
