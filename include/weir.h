@@ -250,7 +250,8 @@ enum weir_lines_flag {
   WEIR_LONG_SKIP = 1 << 19,  /* lines above max_line are left out and counted */
 };
 struct weir_lines_options {
-  size_t max_line; /* longest line in bytes; 0: 64 MiB. A longer one is WEIR_ELIMIT, and the next call goes on behind it */
+  size_t max_line; /* longest line in bytes; 0: 64 MiB; at most 4 GiB - 1 MiB, to which more is cut. A longer one is
+                      WEIR_ELIMIT, and the next call goes on behind it */
   size_t block_bytes; /* of one read; 0: chosen */
   enum weir_strategy strategy;
   unsigned flags; /* of enum weir_lines_flag, and WEIR_ANY_KIND */
@@ -278,7 +279,8 @@ int weir_lines_open(struct weir_lines *lines, const char *path, const struct wei
 /* Lines of memory that stays the caller's and unchanged until the close. */
 int weir_lines_open_memory(struct weir_lines *lines, const void *data, size_t size, const struct weir_lines_options *options,
                            struct weir_error *error);
-/* Lines of an open file from its position on; `file` stays the caller's and must not be used until the close. */
+/* Lines of an open file from its position on; `file` stays the caller's and must not be used until the close, which leaves
+ * its position behind the line given last. Where there are no positions, what was read ahead is lost. */
 struct weir_file;
 int weir_lines_open_file(struct weir_lines *lines, struct weir_file *file, const struct weir_lines_options *options,
                          struct weir_error *error);
@@ -303,7 +305,8 @@ static inline int weir_lines_next(struct weir_lines *lines, struct weir_slice *l
 }
 /* Marks of the line given last, of enum weir_line_mark. */
 unsigned weir_lines_marks(const struct weir_lines *lines);
-/* Where the line given last begins: byte in the file and number of the line, counted from 0 and 1. */
+/* Where the line given last begins: byte in the file and number of the line, counted from 0 and 1. Parts of a line begin
+ * each at their own byte and have one number; lines left out are counted. */
 void weir_lines_position(const struct weir_lines *lines, uint64_t *offset, uint64_t *number);
 
 /* All lines of a block at once, for the tightest loops: */
@@ -348,9 +351,11 @@ int weir_lines_each(const char *path, size_t lines, size_t bytes, const struct w
 int weir_count_lines(const char *path, unsigned threads, uint64_t *count, struct weir_error *error);
 
 /*
- * The lines of a file by several threads: `each` is called from `threads` threads at once (0: one for each processor), with
- * the number of its thread (0 ... threads - 1), for pieces of about 2 MiB, in no order. Every line comes exactly once,
- * whole; batch->number is 0. A non-zero value ends all and is returned. The file must be regular.
+ * The lines of a file by several threads: `each` is called from `threads` threads at once (0: one for each processor; fewer
+ * where the file is small), with the number of its thread (0 ... threads - 1; 0 is the caller's own) and the place in the
+ * file where the batch begins. Threads take pieces of about 2 MiB, in no order; a piece comes in one batch or more, in order.
+ * Every line comes exactly once, whole; batch->number is 0. A non-zero value ends all and is returned. The file must be
+ * regular; WEIR_RING is WEIR_EOPNOTSUPP.
  */
 typedef int weir_lines_worker(void *context, unsigned thread, uint64_t offset, const struct weir_batch *batch);
 int weir_lines_parallel(const char *path, unsigned threads, const struct weir_lines_options *options,
@@ -443,7 +448,7 @@ void weir_writer_how(const struct weir_writer *writer, struct weir_how *how);
 /* ---- text ---------------------------------------------------------------------------------------------------------- */
 
 enum weir_encoding {
-  WEIR_ENCODING_UNKNOWN = 0, /* as source: to be detected */
+  WEIR_ENCODING_UNKNOWN = 0, /* for weir_read_text: to be detected */
   WEIR_UTF8,
   WEIR_UTF16LE,
   WEIR_UTF16BE,
@@ -465,11 +470,12 @@ size_t weir_utf8_valid(const void *data, size_t size);
 struct weir_decoder {
   enum weir_encoding from, to; /* to: WEIR_UTF8, WEIR_UTF16LE or WEIR_UTF16BE */
   bool replace;                /* U+FFFD for what is invalid, instead of an error */
-  uint64_t offset;             /* bytes of input used so far; after WEIR_EILSEQ the invalid ones begin here */
+  uint64_t offset;             /* in the input, of the next character; after WEIR_EILSEQ the invalid bytes begin here */
   uint64_t replaced;           /* how many were */
   unsigned char carry[8];      /* private */
   unsigned carried;            /* private */
 };
+/* WEIR_EINVAL for encodings that are none, unknown too. A mark is a character as any other: weir_detect tells its length. */
 int weir_decoder_init(struct weir_decoder *decoder, enum weir_encoding from, enum weir_encoding to, bool replace);
 /*
  * Uses up *in and fills *out, advancing both. 0: all of the input is used; WEIR_MORE: the output has no room for the next
@@ -624,12 +630,16 @@ struct weir_queue_options {
   unsigned threads;            /* WEIR_THREADS: 0: as many as depth, at most 64 */
   void *buffers;               /* memory that many requests use, to be registered once; best effort. NULL: none */
   size_t buffers_bytes;
-  struct weir_file *file; /* a file that most requests use, likewise */
+  struct weir_file *file; /* a file that most requests use, likewise; open until the queue is closed */
   uint64_t reserved[4];
 };
 int weir_queue_open(const struct weir_queue_options *options, struct weir_queue **out, struct weir_error *error);
-/* Takes `count` requests. All are handed over at the next wait, or now if that is convenient. WEIR_EBUSY: there is room for
- * fewer (see *taken, may be NULL): wait first. */
+/*
+ * Takes `count` requests. All are handed over at the next wait, or now if that is convenient. WEIR_EBUSY: there is room for
+ * fewer (see *taken, may be NULL): wait first. One that cannot be right is refused and those after it are not looked at:
+ * WEIR_EINVAL where it has no file, no memory, or a direct file and is not aligned to its sectors, WEIR_EBADF where the file
+ * is not open for this, WEIR_ESPIPE where it has no positions.
+ */
 int weir_queue_submit(struct weir_queue *queue, struct weir_request *const *requests, size_t count, size_t *taken);
 /* Waits until at least `least` requests are back, and puts up to `max` into `done`: their number, or an error of the queue
  * itself. `least` 0 does not wait. */
@@ -643,7 +653,8 @@ void weir_queue_close(struct weir_queue *queue);
 
 enum weir_copy_flag {
   WEIR_COPY_REPLACE = 1 << 24,  /* destinations may exist; else WEIR_EEXIST */
-  WEIR_COPY_VERIFY = 1 << 25,   /* read every copy back past the cache, where possible, and compare */
+  WEIR_COPY_VERIFY = 1 << 25,   /* read every copy back past the cache, where possible, and compare it with the source,
+                                   which is read once more for it */
   WEIR_COPY_MODE = 1 << 26,     /* permissions and times too */
   WEIR_COPY_NO_CLONE = 1 << 27, /* move bytes even where the file system could share them */
   WEIR_COPY_DENSE = 1 << 28,    /* write holes out as zeros */
@@ -655,7 +666,7 @@ struct weir_copy_progress {
 /* One copy: source i to destination d. */
 struct weir_copy_result {
   int status; /* 0 or an error; WEIR_ECANCELED where another error or the caller ended it */
-  uint64_t bytes;
+  uint64_t bytes; /* of the whole copy, or that had been copied when it failed */
   const char *how; /* "clone", "kernel", "read and write", ...: a constant */
   bool verified;
   struct weir_error error;
