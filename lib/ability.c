@@ -32,8 +32,8 @@ static const char *const reasons[] = {
     [NO_NOW] = "memory or descriptors are short now",
 };
 
-#define ROWS 64u         /* devices; what finds no row is tried anew each time */
-#define VERDICT_BITS 4u  /* of a feature in a row */
+#define ROWS 64u        /* devices; what finds no row is tried anew each time */
+#define VERDICT_BITS 4u /* of a feature in a row */
 #define VERDICT_MASK 15u
 #define SYSTEM_KEY UINT64_MAX /* the row for what does not depend on the file system */
 #define HUGE_UNKNOWN SIZE_MAX
@@ -238,11 +238,11 @@ int weir__cached_percent(os_file file, uint64_t offset, uint64_t length) {
 
 /* ---- what WEIR_AUTO does ---- */
 
-#define WARM_PERCENT 90          /* from here on a file counts as cached */
-#define COLD_SMALL (4 * MIB)     /* the system's own read-ahead is enough for less */
+#define WARM_PERCENT 90      /* from here on a file counts as cached */
+#define COLD_SMALL (4 * MIB) /* the system's own read-ahead is enough for less */
 #define WHOLE_THREADS_FROM (16 * MIB)
-#define WHOLE_THREAD_BYTES (8 * MIB) /* at least, for each thread: starting one costs as much as copying 0.3 MiB */
-#define WHOLE_THREADS_MAX 4u         /* memory is busy then */
+#define WHOLE_THREAD_BYTES (8 * MIB)  /* at least, for each thread: starting one costs as much as copying 0.3 MiB */
+#define WHOLE_THREADS_MAX 4u          /* memory is busy then */
 #define MEMORY_ASKED_FROM (256 * MIB) /* below it, finding out what is free costs more than it saves */
 
 static void set(struct weir_how *how, enum weir_strategy strategy, size_t block_bytes, unsigned depth, const char *reason) {
@@ -441,7 +441,8 @@ bool weir_can(const char *path, enum weir_feature feature, const char **reason) 
   os_file file;
   struct os_stat stat;
   enum verdict verdict = NO_NOW;
-  int error = path && (unsigned)feature <= WEIR_FEATURE_HUGE_PAGES ? os_open(path, OS_READ | OS_NO_WAIT, &file) : WEIR_EINVAL;
+  int error =
+      path && (unsigned)feature <= WEIR_FEATURE_HUGE_PAGES ? os_open(path, OS_READ | OS_NO_WAIT, &file) : WEIR_EINVAL;
   if (error) {
     why = weir_strerror(error);
   } else {

@@ -6,8 +6,8 @@
 
 #include "lib/internal.h"
 
-#define CREW_MAX 64u                     /* threads */
-#define CREW_PIECE ((size_t)2 << 20)     /* taken at a time: a huge page, zeroed and filled while it is in cache */
+#define CREW_MAX 64u                 /* threads */
+#define CREW_PIECE ((size_t)2 << 20) /* taken at a time: a huge page, zeroed and filled while it is in cache */
 
 struct crew_source {
   os_file file;

@@ -14,12 +14,12 @@ const char *weir_version(void) { return VERSION(WEIR_VERSION_MAJOR, WEIR_VERSION
 
 /* ---- errno values that weir.h does not name: constants too, so that any thread may keep the pointer ---- */
 
-#define ONES(front)                                                                                               \
-  "error " front "0", "error " front "1", "error " front "2", "error " front "3", "error " front "4",             \
-      "error " front "5", "error " front "6", "error " front "7", "error " front "8", "error " front "9"
-#define TENS(front)                                                                                                 \
-  ONES(front "0"), ONES(front "1"), ONES(front "2"), ONES(front "3"), ONES(front "4"), ONES(front "5"),             \
-      ONES(front "6"), ONES(front "7"), ONES(front "8"), ONES(front "9")
+#define ONES(front)                                                                                                       \
+  "error " front "0", "error " front "1", "error " front "2", "error " front "3", "error " front "4", "error " front "5", \
+      "error " front "6", "error " front "7", "error " front "8", "error " front "9"
+#define TENS(front)                                                                                                      \
+  ONES(front "0"), ONES(front "1"), ONES(front "2"), ONES(front "3"), ONES(front "4"), ONES(front "5"), ONES(front "6"), \
+      ONES(front "7"), ONES(front "8"), ONES(front "9")
 
 static const char numbered[1000][10] = {
     ONES(""),  ONES("1"), ONES("2"), ONES("3"), ONES("4"), ONES("5"), ONES("6"), ONES("7"), ONES("8"), ONES("9"),

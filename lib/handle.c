@@ -9,8 +9,8 @@
 
 #define KIB ((size_t)1024)
 #define MIB (KIB * 1024)
-#define BOUNCE MIB          /* moved at a time where the caller's memory is not aligned for direct transfers */
-#define AT_END UINT64_MAX   /* position behind what was appended, wherever others have moved the end */
+#define BOUNCE MIB        /* moved at a time where the caller's memory is not aligned for direct transfers */
+#define AT_END UINT64_MAX /* position behind what was appended, wherever others have moved the end */
 
 /* Notes what failed, for weir_file_error. */
 static int fail(struct weir_file *file, int code, const char *operation, uint64_t offset, uint64_t size, uint64_t done) {
@@ -207,8 +207,7 @@ int64_t weir_file_write(struct weir_file *file, const void *data, size_t size) {
   const uint64_t offset = file->access == WEIR_OPEN_APPEND ? 0 : file->position;
   int code = may_write(file);
   if (code) return fail(file, code, "write", 0, 0, 0);
-  code = uses_offsets(file) ? weir__file_pwrite(file, data, size, offset, &done)
-                                      : write_stream(file, data, size, &done);
+  code = uses_offsets(file) ? weir__file_pwrite(file, data, size, offset, &done) : write_stream(file, data, size, &done);
   file->position = file->access == WEIR_OPEN_APPEND && file->seekable ? AT_END : offset + done;
   return code ? fail(file, code, "write", offset + done, size - done, done) : (int64_t)done;
 }
@@ -357,8 +356,14 @@ static struct weir_file *make(const char *path, enum weir_access_mode access) {
   const size_t length = strlen(path) + 1;
   struct weir_file *file = malloc(sizeof *file + length);
   if (!file) return NULL;
-  *file = (struct weir_file){.os = os_no_file, .plain = os_no_file, .access = access, .ahead = -1, .memory_alignment = 1,
-                             .offset_alignment = 1, .process = weir__process(), .reason = "the default"};
+  *file = (struct weir_file){.os = os_no_file,
+                             .plain = os_no_file,
+                             .access = access,
+                             .ahead = -1,
+                             .memory_alignment = 1,
+                             .offset_alignment = 1,
+                             .process = weir__process(),
+                             .reason = "the default"};
   atomic_init(&file->sync_error, 0);
   file->path = memcpy(file + 1, path, length);
   return file;
@@ -509,7 +514,11 @@ int weir_file_close(struct weir_file *file) {
 const struct weir_error *weir_file_error(const struct weir_file *file) { return &file->error; }
 
 void weir_file_how(const struct weir_file *file, struct weir_how *how) {
-  *how = (struct weir_how){
-      .strategy = file->direct ? WEIR_DIRECT : file->uncached ? WEIR_UNCACHED : WEIR_BUFFERED,
-      .direct = file->direct, .block_bytes = file->block_bytes, .depth = 1, .reason = file->reason};
+  *how = (struct weir_how){.strategy = file->direct     ? WEIR_DIRECT
+                                       : file->uncached ? WEIR_UNCACHED
+                                                        : WEIR_BUFFERED,
+                           .direct = file->direct,
+                           .block_bytes = file->block_bytes,
+                           .depth = 1,
+                           .reason = file->reason};
 }

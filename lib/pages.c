@@ -176,8 +176,8 @@ static uint64_t next_top(uint64_t top, unsigned number_plus_one) { return ((top 
 static bool measure_pool(size_t buffer_bytes, unsigned count, size_t *stride, size_t *bytes, size_t *head) {
   if (buffer_bytes > SIZE_MAX - os_page_size()) return false;
   *stride = round_up(buffer_bytes, os_page_size());
-  if (*stride > SIZE_MAX / count || count > (SIZE_MAX - sizeof(struct weir_pool)) / sizeof(struct pool_slot)) return false;
-  *bytes = *stride * count;
+  if (*stride > SIZE_MAX / count) return false;
+  *bytes = *stride * count; /* of which each slot is a small part, so that the next cannot overflow either */
   *head = sizeof(struct weir_pool) + count * sizeof(struct pool_slot);
   return true;
 }

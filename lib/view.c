@@ -73,7 +73,10 @@ static int keep(int code, struct weir_bytes *bytes, struct weir_view *view) {
     weir_bytes_free(bytes);
     return code;
   }
-  *view = (struct weir_view){.data = bytes->data, .size = bytes->size, .map = bytes->data, .map_size = bytes->capacity,
+  *view = (struct weir_view){.data = bytes->data,
+                             .size = bytes->size,
+                             .map = bytes->data,
+                             .map_size = bytes->capacity,
                              .file = READ + (int)(bytes->kind & 3u)};
   return 0;
 }

@@ -242,6 +242,7 @@ static int read_all(struct whole *w, const struct weir_read_options *options, st
   int code = prepare(w, options);
   if (!code) code = begin(w, options, how);
   if (!code) code = get_first_room(w);
+  if (w->from.positional && w->from.offset > INT64_MAX) return code; /* behind every end */
   if (!code && w->helpers) code = read_by_many(w, how, &end);
   if (!code && !end) code = read_on(w);
   return code;
@@ -258,10 +259,13 @@ static void finish(struct whole *w) {
 int weir__read_whole(os_file file, const struct os_stat *stat, const char *path, struct weir_bytes *bytes,
                      const struct weir_read_options *options, struct weir_error *error) {
   struct weir_how how = {0};
-  struct whole w = {
-      .from = {.file = file, .positional = has_positions(stat->kind), .offset = options->offset, .align = 1},
-      .stat = stat, .path = path, .bytes = bytes, .error = error, .block = 1,
-      .flags = options->flags & (WEIR_HUGE | WEIR_SMALL_PAGES)};
+  struct whole w = {.from = {.file = file, .positional = has_positions(stat->kind), .offset = options->offset, .align = 1},
+                    .stat = stat,
+                    .path = path,
+                    .bytes = bytes,
+                    .error = error,
+                    .block = 1,
+                    .flags = options->flags & (WEIR_HUGE | WEIR_SMALL_PAGES)};
   bytes->size = 0;
   int code = read_all(&w, options, &how);
   finish(&w);
