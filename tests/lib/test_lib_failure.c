@@ -82,7 +82,8 @@ static void text_tells_operation_path_place_and_reason(void **state) {
   (void)weir__fail(&error, -200, "sync", NULL, 0, 0, 0);
   (void)weir_error_text(&error, text, sizeof text);
   assert_string_equal(text, "sync: error 200");
-  assert_int_equal(weir_error_text(NULL, text, sizeof text), strlen(text));
+  assert_int_equal(weir_error_text(NULL, text, sizeof text), strlen("no error"));
+  assert_string_equal(text, "no error");
   error = (struct weir_error){0};
   assert_int_equal(weir_error_text(&error, text, sizeof text), strlen("no error"));
 }
