@@ -6,16 +6,21 @@
 #include <errno.h>
 #include <stdlib.h>
 
-int os_ring_open_engine(enum os_ring_engine engine, unsigned depth, struct os_ring **out) {
-  static int (*const openers[])(unsigned, struct os_ring **) = {
-      [OS_RING_SHARED] = uring_open, [OS_RING_KERNEL] = kernel_aio_open, [OS_RING_THREADS] = posix_aio_open};
+static int open_with(int (*opener)(unsigned, struct os_ring **), unsigned depth, struct os_ring **out) {
   if (depth == 0) return -EINVAL;
-  int error = openers[engine](depth, out);
+  int error = opener(depth, out);
   if (!error) (*out)->depth = depth;
   return error;
 }
 
+int os_ring_open_engine(enum os_ring_engine engine, unsigned depth, struct os_ring **out) {
+  static int (*const openers[])(unsigned, struct os_ring **) = {
+      [OS_RING_SHARED] = uring_open, [OS_RING_KERNEL] = kernel_aio_open, [OS_RING_THREADS] = posix_aio_open};
+  return open_with(openers[engine], depth, out);
+}
+
 int os_ring_open(unsigned depth, struct os_ring **out) { return os_ring_open_engine(OS_RING_SHARED, depth, out); }
+int os_ring_open_movable(unsigned depth, struct os_ring **out) { return open_with(uring_open_movable, depth, out); }
 
 void os_ring_close(struct os_ring *ring) {
   if (ring) ring->engine->close(ring);

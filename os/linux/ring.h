@@ -27,6 +27,7 @@ struct os_ring {
 
 /* Each fills in `engine`; ring.c the rest. */
 int uring_open(unsigned depth, struct os_ring **out);
+int uring_open_movable(unsigned depth, struct os_ring **out);
 int kernel_aio_open(unsigned depth, struct os_ring **out);
 int posix_aio_open(unsigned depth, struct os_ring **out);
 

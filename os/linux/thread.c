@@ -51,6 +51,10 @@ void os_wake_word(const volatile unsigned *word) {
   (void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
+void os_wake_one(const volatile unsigned *word) {
+  (void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
 /* The number of the cpu-th member of the set, or -EINVAL. */
 static int nth_cpu(const cpu_set_t *set, size_t size, unsigned cpu) {
   for (size_t i = 0; i < CPUS_MAX; i++) {

@@ -21,6 +21,10 @@ static void say(char *out, size_t size, const char *text) {
 
 #include <linux/fs.h>
 
+#ifndef RWF_DONTCACHE
+#define RWF_DONTCACHE 0x80 /* since 6.14 */
+#endif
+
 #define SYSCTL "/proc/sys/kernel/io_uring_disabled"
 /* Bound on EAGAIN and EBUSY, which pass when memory or completions are freed: a tenth of a second. */
 #define SUBMIT_TRIES 1000u
@@ -43,9 +47,11 @@ static const unsigned setup_flags[] = {
     0,
 };
 
-static int setup(unsigned depth, struct io_uring *uring) {
+/* With SINGLE_ISSUER the thread that opens a ring is the only one that may use it. */
+static int setup(unsigned depth, bool movable, struct io_uring *uring) {
   int error = -EINVAL;
   for (size_t i = 0; error == -EINVAL && i < sizeof setup_flags / sizeof setup_flags[0]; i++) {
+    if (movable && (setup_flags[i] & IORING_SETUP_SINGLE_ISSUER)) continue;
     struct io_uring_params params = {.flags = setup_flags[i]};
     do error = sys(io_uring_setup)(depth, uring, &params);
     while (error == -EINTR);
@@ -100,6 +106,7 @@ static void prepare(struct io_uring_sqe *entry, const struct os_ring_request *re
       io_uring_prep_fsync(entry, fd, IORING_FSYNC_DATASYNC);
       break;
   }
+  if (request->uncached) entry->rw_flags |= RWF_DONTCACHE;
   if (request->registered_file) entry->flags |= IOSQE_FIXED_FILE;
   if (request->linked) entry->flags |= IOSQE_IO_LINK;
   io_uring_sqe_set_data64(entry, request->tag);
@@ -154,19 +161,23 @@ static const struct ring_engine engine = {.close = uring_close,
                                           .register_file = uring_register_file,
                                           .register_buffers = uring_register_buffers};
 
-int uring_open(unsigned depth, struct os_ring **out) {
+static int open_ring(unsigned depth, bool movable, struct os_ring **out) {
   struct uring *ring = calloc(1, sizeof *ring);
   if (!ring) return -ENOMEM;
   ring->base.engine = &engine;
-  int error = setup(depth, &ring->uring);
+  int error = setup(depth, movable, &ring->uring);
   if (error) {
     free(ring);
     return error;
   }
-  (void)io_uring_register_ring_fd(&ring->uring); /* saves a look-up a call; older kernels do without */
+  /* Saves a look-up a call, for this thread only; older kernels do without. */
+  if (!movable) (void)io_uring_register_ring_fd(&ring->uring);
   *out = &ring->base;
   return 0;
 }
+
+int uring_open(unsigned depth, struct os_ring **out) { return open_ring(depth, false, out); }
+int uring_open_movable(unsigned depth, struct os_ring **out) { return open_ring(depth, true, out); }
 
 /* ---- why not ---- */
 
@@ -218,7 +229,7 @@ static struct words words_for(int error) {
 
 int os_ring_probe(char *why, size_t why_size, char *remedy, size_t remedy_size) {
   struct io_uring uring;
-  int error = setup(4, &uring);
+  int error = setup(4, false, &uring);
   if (!error) {
     io_uring_queue_exit(&uring);
     return 0;
@@ -232,6 +243,7 @@ int os_ring_probe(char *why, size_t why_size, char *remedy, size_t remedy_size) 
 #else
 
 int uring_open(unsigned depth, struct os_ring **out) { return -ENOSYS; }
+int uring_open_movable(unsigned depth, struct os_ring **out) { return -ENOSYS; }
 
 int os_ring_probe(char *why, size_t why_size, char *remedy, size_t remedy_size) {
   say(why, why_size, "built without liburing");
