@@ -13,7 +13,8 @@
 #include "cli/output.h"
 #include "version.h"
 
-const struct command *const command_list[] = {&cmd_bench, &cmd_plan, &cmd_list, &cmd_report, &cmd_doctor, &cmd_help, NULL};
+const struct command *const command_list[] = {&cmd_bench,  &cmd_plan, &cmd_list, &cmd_report,
+                                              &cmd_doctor, &cmd_copy, &cmd_help, NULL};
 
 static volatile int interrupts;
 
