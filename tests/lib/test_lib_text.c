@@ -325,6 +325,7 @@ static const struct invalid invalid[] = {
     CASE(WEIR_UTF16LE, "a\0\x00\xd8z\0", 2, 1, "a" R "z"),       /* a first half alone */
     CASE(WEIR_UTF16LE, "a\0\x00\xdcz\0", 2, 1, "a" R "z"),       /* a second half alone */
     CASE(WEIR_UTF16LE, "\x00\xd8\x00\xd8\x00\xdc", 0, 1, R "\xf0\x90\x80\x80"),
+    CASE(WEIR_UTF16LE, "\x00\xdc\x00\xdcz\0", 0, 2, R R "z"),
     CASE(WEIR_UTF16LE, "a\0b", 2, 1, "a" R), /* an odd byte */
     CASE(WEIR_UTF16LE, "a\0\x00\xd8", 2, 1, "a" R),
     CASE(WEIR_UTF16LE, "a\0\x00\xd8\x00", 2, 1, "a" R),
@@ -454,6 +455,7 @@ static const struct guess guesses[] = {
     GUESS("\xac\x20"
           "5\0",
           WEIR_UTF16LE, 0),
+    GUESS("\xff\0\0ab\0", WEIR_LATIN1, 0), /* zeros on both sides */
     GUESS("gr\xfc\xdf dich", WEIR_LATIN1, 0),
     GUESS("gr\xc3\xbc\xc3\x9f dich", WEIR_UTF8, 0),
     GUESS("caf\xe9", WEIR_LATIN1, 0),                        /* at the end of a short text a letter ... */
@@ -539,6 +541,14 @@ static void test_large_file_that_grows(void **state) {
     if (memcmp(text.data + 2 * i, "\xc3\xa4", 2) != 0) fail_msg("wrong at %zu", i);
   }
   assert_int_equal(text.data[text.size], 0);
+  weir_bytes_free(&text);
+}
+
+static void test_last_letter_of_latin1(void **state) {
+  struct weir_bytes text = {0};
+  struct path path = put_file(*state, "caf\xe9", 4);
+  assert_int_equal(weir_read_text(path.text, WEIR_ENCODING_UNKNOWN, false, &text, NULL), 0);
+  assert_string_equal(text.data, "caf\xc3\xa9");
   weir_bytes_free(&text);
 }
 
@@ -653,6 +663,7 @@ int main(void) {
       cmocka_unit_test(test_guess_from_a_part),
       cmocka_unit_test(test_files_in_every_encoding),
       cmocka_unit_test(test_large_file_that_grows),
+      cmocka_unit_test(test_last_letter_of_latin1),
       cmocka_unit_test(test_empty_file_and_bare_mark),
       cmocka_unit_test(test_invalid_file),
       cmocka_unit_test(test_late_error_does_not_change_the_guess),
