@@ -1,0 +1,706 @@
+/*
+ * ahead.c - a file from front to back in blocks: opening, choosing how, and handing blocks out. What is cached is copied
+ * when it is wanted, into memory that stays in the processor's cache; what is not is asked for ahead. flight.c keeps several
+ * blocks in flight where the page cache is passed by.
+ */
+#include "lib/ahead.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A block that stays in the second-level cache between being filled and being used. */
+#define CACHED_BLOCK ((size_t)256 << 10)
+/* Two or three requests of this size keep one device busy. */
+#define FLIGHT_BLOCK ((size_t)1 << 20)
+#define FLIGHT_DEPTH 3u
+#define CUT_BLOCK ((size_t)16 << 10)
+#define DEPTH_MOST 1024u
+/* The room for the rest of the block before: as much as a quarter of a block, of these sizes. */
+#define ROOM_LEAST ((size_t)64)
+#define ROOM_MOST ((size_t)64 << 10)
+/* Reading ahead: the first distance, the longest, and what the system is asked for at once: longer requests are clipped to
+ * what the device takes. */
+#define AHEAD_FIRST ((uint64_t)1 << 20)
+#define AHEAD_MOST ((uint64_t)16 << 20)
+#define AHEAD_PIECE ((uint64_t)256 << 10)
+/* So many blocks in a row must have been there before the distance shrinks by one block. */
+#define AHEAD_HITS 8u
+
+static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
+static size_t rounded(size_t size, size_t unit) { return (size + unit - 1) / unit * unit; }
+
+/* ---- errors ---- */
+
+static int fail(struct weir_stream *s, int code, uint64_t size) {
+  if (!s->first_error) s->first_error = code;
+  s->failed = code;
+  return weir__fail(&s->error, code, "read", s->error.path, s->position, size, s->position - s->begin);
+}
+
+/* The end was met, or the end of the range. */
+static int finish(struct weir_stream *s) {
+  s->ended = true;
+  return s->exact && s->position < s->known_end ? fail(s, WEIR_ETRUNCATED, s->known_end - s->position) : 0;
+}
+
+/* ---- one block ---- */
+
+/* Bytes of the block at `position`. Behind the cut only the rest of one line is wanted. */
+static size_t block_size(const struct weir_stream *s, uint64_t position) {
+  uint64_t size = smaller(s->block, s->end - position);
+  if (s->cut) size = smaller(size, position < s->cut ? s->cut - position : CUT_BLOCK);
+  return (size_t)size;
+}
+
+void weir__slot_prepare(const struct weir_stream *s, struct weir__slot *slot, uint64_t position) {
+  const size_t size = block_size(s, position);
+  slot->skip = (size_t)(position % s->alignment);
+  slot->offset = position - slot->skip;
+  slot->want = rounded(slot->skip + size, s->alignment);
+  slot->got = 0;
+  slot->error = 0;
+}
+
+static int64_t transfer(const struct weir_stream *s, void *data, size_t size, uint64_t offset) {
+  if (!s->transfer) return os_pread(s->file, data, size, offset);
+  const struct os_piece piece = {data, size};
+  return os_preadv(s->file, &piece, 1, offset, s->transfer);
+}
+
+/* A direct transfer must begin at a whole sector, so the one that holds the end so far is read again: no further is the end
+ * of the file. */
+void weir__slot_read(const struct weir_stream *s, struct weir__slot *slot) {
+  slot->error = 0;
+  while (slot->got < slot->want) {
+    const size_t at = slot->got - slot->got % s->alignment;
+    const int64_t count = transfer(s, slot->memory + at, slot->want - at, slot->offset + at);
+    if (count < 0) {
+      slot->error = (int)count;
+      return;
+    }
+    if (at + (size_t)count <= slot->got) return;
+    slot->got = at + (size_t)count;
+  }
+}
+
+/* ---- reading ahead by the system, for what goes through the page cache ---- */
+
+static void hit(struct weir_stream *s) {
+  struct weir__ahead *ahead = &s->ahead;
+  if (!ahead->distance || ++ahead->hits < AHEAD_HITS) return;
+  ahead->hits = 0;
+  ahead->distance = ahead->distance > s->block ? ahead->distance - s->block : 0;
+}
+
+static void miss(struct weir_stream *s) {
+  struct weir__ahead *ahead = &s->ahead;
+  ahead->hits = 0;
+  ahead->distance = smaller(ahead->distance ? 2 * ahead->distance : AHEAD_FIRST, ahead->most);
+  if (!ahead->sequential && s->close_file) (void)os_advise(s->file, 0, 0, OS_ADVICE_SEQUENTIAL);
+  ahead->sequential = true;
+}
+
+/* Asks for what lies behind `from`. Not for each block: a quarter of the distance at least, or the rest. */
+static void request(struct weir_stream *s, uint64_t from) {
+  struct weir__ahead *ahead = &s->ahead;
+  const uint64_t to = smaller(s->known_end, from + ahead->distance);
+  if (ahead->requested > from) from = ahead->requested;
+  if (from >= to || (to - from < ahead->distance / 4 && to < s->known_end)) return;
+  ahead->requested = to;
+  for (; from < to; from += AHEAD_PIECE) {
+    if (os_advise(s->file, from, smaller(AHEAD_PIECE, to - from), OS_ADVICE_WILL_NEED)) {
+      ahead->most = ahead->distance = 0;
+      return;
+    }
+  }
+}
+
+/* Takes what is cached of the block, and from that learns whether reading ahead pays. */
+static void read_cached(struct weir_stream *s, struct weir__slot *slot) {
+  if (s->ahead.ask && slot->offset < s->known_end) {
+    const struct os_piece piece = {slot->memory, slot->want};
+    const int64_t count = os_preadv(s->file, &piece, 1, slot->offset, OS_TRANSFER_CACHED);
+    if (count > 0) slot->got = (size_t)count;
+    if (count < 0 && count != WEIR_EAGAIN)
+      s->ahead.ask = false; /* not known here: the system reads ahead as it thinks fit */
+    else if (slot->got == slot->want || slot->offset + slot->got >= s->known_end)
+      hit(s);
+    else
+      miss(s);
+  }
+  if (s->ahead.distance) request(s, slot->offset + slot->want);
+}
+
+static void read_now(struct weir_stream *s, struct weir__slot *slot) {
+  if (s->ahead.most) read_cached(s, slot);
+  weir__slot_read(s, slot);
+}
+
+/* ---- memory ---- */
+
+static int make_slots(struct weir_stream *s, unsigned count, unsigned flags) {
+  const size_t unit = s->alignment > ROOM_LEAST ? s->alignment : ROOM_LEAST;
+  size_t total;
+  const size_t slack = s->room + 3 * unit;
+  if (s->block > SIZE_MAX - slack) return WEIR_ENOMEM;
+  s->room = rounded(s->room, unit);
+  /* an unaligned block sticks out of its sectors on both sides */
+  s->stride = rounded(s->room + s->block + (s->alignment > 1 ? 2 * s->alignment : 0), unit);
+  if (s->stride > SIZE_MAX / count) return WEIR_ENOMEM;
+  total = s->stride * count;
+  s->slots = calloc(count, sizeof *s->slots);
+  if (!s->slots) return WEIR_ENOMEM;
+  const int error = weir__pages_get(total, flags, &s->pages);
+  if (error) {
+    free(s->slots);
+    s->slots = NULL;
+    return error;
+  }
+  s->pages_bytes = total;
+  s->slot_count = count;
+  s->held = NULL;
+  for (unsigned i = 0; i < count; i++) s->slots[i].memory = (char *)s->pages + i * s->stride + s->room;
+  return 0;
+}
+
+static void drop_slots(struct weir_stream *s) {
+  if (s->pages) weir__pages_put(s->pages, s->pages_bytes);
+  free(s->slots);
+  s->pages = NULL;
+  s->slots = NULL;
+}
+
+/* With two, a block that begins inside a sector is read beside the one whose tail is put before it. */
+static unsigned slots_at_rest(const struct weir_stream *s) { return s->alignment > 1 ? 2 : 1; }
+
+/* ---- going on another way ---- */
+
+/* Ends what is in flight. Memory that the system may still write to is given up for new one. */
+static int land(struct weir_stream *s) {
+  if (weir__flight_close(s)) return 0;
+  s->slots = NULL;
+  s->pages = NULL;
+  return make_slots(s, slots_at_rest(s), 0);
+}
+
+static void describe_buffered(struct weir_stream *s, const char *reason) {
+  s->how.strategy = WEIR_BUFFERED;
+  s->how.direct = false;
+  s->how.depth = 1;
+  s->how.threads = 0;
+  s->how.reason = reason;
+}
+
+static bool is_refusal(int code) {
+  return code == WEIR_EINVAL || code == WEIR_EOPNOTSUPP || code == WEIR_ENOSYS || code == WEIR_EPERM;
+}
+
+/* True where a transfer of a kind that not all file systems know was refused and may be made in the plain way. */
+static bool may_go_plain(const struct weir_stream *s, int code) {
+  return s->may_change && is_refusal(code) && (s->alignment > 1 || s->transfer);
+}
+
+/* From a file that passes the page cache by to the same file through it. */
+static int take_plain(struct weir_stream *s) {
+  if (s->alignment == 1) return 0;
+  if (s->plain == os_no_file) { /* the caller opened it so */
+    const int error = os_reopen(s->file, OS_READ, &s->plain);
+    if (error) {
+      s->plain = os_no_file;
+      return error;
+    }
+    s->close_plain = true;
+  }
+  if (s->close_file) (void)os_close(s->file);
+  s->file = s->plain;
+  s->close_file = s->close_plain;
+  s->plain = os_no_file;
+  s->close_plain = false;
+  s->alignment = 1;
+  return 0;
+}
+
+static int go_plain(struct weir_stream *s) {
+  weir__cannot(&s->stat, s->transfer & OS_TRANSFER_UNCACHED ? WEIR_FEATURE_UNCACHED : WEIR_FEATURE_DIRECT);
+  int error = land(s);
+  if (!error) error = take_plain(s);
+  if (error) return error;
+  s->transfer = 0;
+  describe_buffered(s, "refused here in use");
+  return 0;
+}
+
+/* ---- the next block ---- */
+
+static void join(const struct weir_stream *s, const struct weir__slot *slot, const char *tail, size_t size) {
+  if (size && size <= s->room) memmove(slot->memory + slot->skip - size, tail, size);
+}
+
+static int next_mapped(struct weir_stream *s, struct weir_slice *block) {
+  const uint64_t left = s->known_end - s->position;
+  if (!left) return finish(s);
+  block->size = (size_t)smaller(s->block, left);
+  block->data = s->map + (s->position - s->begin);
+  s->position += block->size;
+  return 1;
+}
+
+/* What there is now: who waits for the rest of a block would hold back what another program has said already. */
+static int next_arrived(struct weir_stream *s, const char *tail, size_t tail_size, struct weir_slice *block) {
+  struct weir__slot *slot = &s->slots[0];
+  const size_t size = (size_t)smaller(s->block, s->end - s->position);
+  slot->skip = 0;
+  join(s, slot, tail, tail_size);
+  int64_t count = 0;
+  if (size && s->pushed >= 0) {
+    slot->memory[0] = (char)s->pushed;
+    s->pushed = -1;
+    count = 1;
+  } else if (size) {
+    count = os_read(s->file, slot->memory, size);
+  }
+  if (count < 0) return fail(s, (int)count, size);
+  *block = (struct weir_slice){slot->memory, (size_t)count};
+  if (!count) return finish(s);
+  s->held = slot;
+  s->position += (uint64_t)count;
+  return 1;
+}
+
+static struct weir__slot *other_slot(const struct weir_stream *s) {
+  return s->held ? &s->slots[(size_t)(s->held - s->slots + 1) & (s->slot_count - 1)] : &s->slots[0];
+}
+
+/* The slot with the next block, its error in it; or an error of what keeps blocks in flight. */
+static int next_slot(struct weir_stream *s, const char *tail, size_t tail_size, struct weir__slot **out) {
+  int error = 0;
+  struct weir__slot *slot = s->flight ? weir__flight_take(s, &error) : NULL;
+  if (error) {
+    if (!s->may_change) return error;
+    error = land(s);
+    if (error) return error;
+    describe_buffered(s, "the ring failed in use");
+    s->how.direct = s->alignment > 1;
+  }
+  if (slot) {
+    /* short, or the ring's own trouble: what a plain call says is the truth */
+    if (slot->error != WEIR_EIO && (slot->error || slot->got < slot->want)) weir__slot_read(s, slot);
+  } else {
+    slot = other_slot(s);
+    weir__slot_prepare(s, slot, s->position);
+    if (slot == s->held) join(s, slot, tail, tail_size);
+    read_now(s, slot);
+  }
+  if (slot != s->held) join(s, slot, tail, tail_size);
+  *out = slot;
+  return 0;
+}
+
+static int hand_out(struct weir_stream *s, struct weir__slot *slot, struct weir_slice *block) {
+  const size_t size = block_size(s, s->position);
+  const size_t there = slot->got > slot->skip ? slot->got - slot->skip : 0;
+  *block = (struct weir_slice){slot->memory + slot->skip, there < size ? there : size};
+  s->held = slot;
+  s->position += block->size;
+  if (slot->error && block->size < size) {
+    const int code = fail(s, slot->error, size - block->size);
+    return block->size ? 1 : code; /* the good bytes first, then the error */
+  }
+  if (block->size < size) s->ended = true;
+  if (!block->size) return finish(s);
+  if (s->flight && !s->ended) weir__flight_go_on(s);
+  return 1;
+}
+
+static int next_positional(struct weir_stream *s, const char *tail, size_t tail_size, struct weir_slice *block) {
+  struct weir__slot *slot = NULL;
+  if (s->position >= s->end) return finish(s);
+  int error = next_slot(s, tail, tail_size, &slot);
+  if (error) return fail(s, error, s->block);
+  if (slot->error && may_go_plain(s, slot->error)) {
+    error = go_plain(s);
+    return error ? fail(s, error, s->block) : next_positional(s, tail, tail_size, block);
+  }
+  if (slot->error == WEIR_ESPIPE && s->position == 0) { /* of regular kind, and yet to be read in order only */
+    s->positional = false;
+    return next_arrived(s, tail, tail_size, block);
+  }
+  return hand_out(s, slot, block);
+}
+
+int weir__stream_next(struct weir_stream *s, const char *tail, size_t tail_size, struct weir_slice *block) {
+  *block = (struct weir_slice){NULL, 0};
+  if (s->process != weir__process()) return fail(s, WEIR_EFORKED, 0);
+  if (s->failed) return s->failed;
+  if (s->ended) return finish(s);
+  if (s->map) return next_mapped(s, block);
+  return s->positional ? next_positional(s, tail, tail_size, block) : next_arrived(s, tail, tail_size, block);
+}
+
+/* ---- opening: what is asked for ---- */
+
+static uint64_t known_bytes(const struct weir_stream *s) { return s->known_end - s->begin; }
+
+static void plan_auto(struct weir_stream *s) {
+  if (s->alignment > 1)
+    s->how = (struct weir_how){.strategy = WEIR_DIRECT, .direct = true, .reason = "the file was opened so"};
+  else if (s->transfer & OS_TRANSFER_UNCACHED)
+    s->how = (struct weir_how){.strategy = WEIR_UNCACHED, .reason = "the file was opened so"};
+  else if (s->stat.kind == OS_REGULAR)
+    weir__choose(s->file, &s->stat, WEIR_USE_STREAM, known_bytes(s), &s->how);
+  else
+    s->how = (struct weir_how){.strategy = WEIR_BUFFERED, .reason = "not a regular file"};
+}
+
+static bool passes_cache(enum weir_strategy strategy) {
+  return strategy == WEIR_DIRECT || strategy == WEIR_UNCACHED || strategy == WEIR_RING || strategy == WEIR_THREADS;
+}
+
+/* A ring gains nothing on what is cached: there it copies one block after the other in the thread that submits. */
+static bool ring_goes_direct(const struct weir_stream *s) {
+  return s->alignment > 1 || (weir__can(s->file, &s->stat, WEIR_FEATURE_DIRECT, NULL) &&
+                              weir__cached_percent(s->file, s->begin, known_bytes(s)) < 50);
+}
+
+static void plan(struct weir_stream *s, const struct weir_stream_options *options) {
+  struct weir_how *how = &s->how;
+  s->may_change = options->strategy == WEIR_AUTO;
+  if (s->may_change)
+    plan_auto(s);
+  else
+    *how = (struct weir_how){.strategy = options->strategy, .reason = "asked for"};
+  if (options->strategy == WEIR_DIRECT) how->direct = true;
+  if (options->strategy == WEIR_RING) how->direct = ring_goes_direct(s);
+  if (options->strategy == WEIR_THREADS) how->direct = s->alignment > 1;
+  if (options->depth) how->depth = options->depth < DEPTH_MOST ? options->depth : DEPTH_MOST;
+  if (options->block_bytes) {
+    how->block_bytes = options->block_bytes;
+  } else if (!passes_cache(how->strategy)) {
+    if (!how->block_bytes || how->block_bytes > CACHED_BLOCK) how->block_bytes = CACHED_BLOCK;
+    /* one byte more than there should be, so that one call meets the end */
+    if (known_bytes(s) && known_bytes(s) < how->block_bytes) {
+      how->block_bytes = rounded((size_t)known_bytes(s) + 1, 4096);
+    }
+  } else if (!how->block_bytes) {
+    how->block_bytes = FLIGHT_BLOCK;
+  }
+}
+
+/* ---- opening: making it so ---- */
+
+static int go_direct(struct weir_stream *s) {
+  uint32_t memory = 4096, offset = 4096;
+  os_file direct;
+  if (s->alignment > 1) return 0;
+  if (!weir__can(s->file, &s->stat, WEIR_FEATURE_DIRECT, NULL)) return WEIR_EOPNOTSUPP;
+  const int error = os_reopen(s->file, OS_READ | OS_DIRECT, &direct);
+  if (error) return error;
+  if (os_direct_alignment(direct, &memory, &offset) || !memory || !offset) memory = offset = 4096;
+  if (memory > os_page_size()) {
+    (void)os_close(direct);
+    return WEIR_EOPNOTSUPP;
+  }
+  s->alignment = memory > offset ? memory : offset;
+  s->plain = s->file;
+  s->close_plain = s->close_file;
+  s->file = direct;
+  s->close_file = true;
+  return 0;
+}
+
+static int map(struct weir_stream *s) {
+  const uint64_t size = known_bytes(s);
+  void *address;
+  if (size > SIZE_MAX) return WEIR_EOVERFLOW;
+  const int error = os_map_part(s->file, s->begin, (size_t)size, 0, &address);
+  if (error) return error;
+  (void)os_map_advise(address, (size_t)size, OS_ADVICE_SEQUENTIAL);
+  s->map = address;
+  s->map_bytes = (size_t)size;
+  return 0;
+}
+
+static unsigned power_of_two_above(unsigned value) {
+  unsigned power = 2;
+  while (power <= value) power *= 2;
+  return power;
+}
+
+/* Rings fall back to threads where any way of keeping blocks in flight will do. */
+static int take_off(struct weir_stream *s, unsigned flags) {
+  struct weir_how *how = &s->how;
+  const bool uncached = how->strategy == WEIR_UNCACHED, any = s->may_change || how->strategy == WEIR_DIRECT;
+  if (!how->depth) how->depth = FLIGHT_DEPTH;
+  const uint64_t blocks = known_bytes(s) / s->block + 1;
+  if (how->depth > blocks) how->depth = (unsigned)blocks;
+  const unsigned threads = uncached ? 1 : how->threads && s->may_change ? how->threads : how->depth;
+  int error = make_slots(s, power_of_two_above(how->depth), flags);
+  if (error) return error;
+  error = WEIR_EOPNOTSUPP;
+  if (how->strategy != WEIR_THREADS && !uncached) error = weir__flight_open(s, true, how->depth, 0);
+  if (error && (how->strategy == WEIR_THREADS || uncached || any)) {
+    error = weir__flight_open(s, false, how->depth, threads);
+    if (!error && how->strategy == WEIR_RING) how->strategy = WEIR_THREADS;
+  }
+  how->threads = weir__flight_threads(s);
+  if (error && (any || uncached)) { /* one at a time, then */
+    how->depth = 1;
+    error = 0;
+  }
+  return error;
+}
+
+static bool worth_a_flight(const struct weir_stream *s, const struct weir_stream_options *options) {
+  const enum weir_strategy strategy = s->how.strategy;
+  if (s->stat.kind != OS_REGULAR || !known_bytes(s) || options->depth == 1) return false;
+  if (strategy == WEIR_RING || strategy == WEIR_THREADS) return !s->may_change || known_bytes(s) > s->block;
+  if (strategy == WEIR_UNCACHED && weir__processors() < 2) return false;
+  return (strategy == WEIR_DIRECT || strategy == WEIR_UNCACHED) && known_bytes(s) > s->block;
+}
+
+static int rest(struct weir_stream *s, const struct weir_stream_options *options) {
+  if (s->alignment == 1 && !s->transfer && s->positional) {
+    s->ahead.ask = true;
+    s->ahead.most = options->depth ? (uint64_t)s->how.depth * smaller(s->block, AHEAD_MOST) : AHEAD_MOST;
+  }
+  if (!s->how.depth || !options->depth) s->how.depth = 1;
+  s->how.threads = 0;
+  return make_slots(s, slots_at_rest(s), options->flags & (WEIR_HUGE | WEIR_SMALL_PAGES));
+}
+
+/* What the strategy needs of the file itself. */
+static int prepare_file(struct weir_stream *s) {
+  const struct weir_how *how = &s->how;
+  if (how->strategy == WEIR_UNCACHED) {
+    if (s->alignment > 1) return WEIR_EINVAL;
+    if (!weir__can(s->file, &s->stat, WEIR_FEATURE_UNCACHED, NULL)) return WEIR_EOPNOTSUPP;
+    s->transfer = OS_TRANSFER_UNCACHED;
+    return 0;
+  }
+  if (how->direct) return go_direct(s);
+  if (how->strategy != WEIR_BUFFERED) return 0;
+  s->transfer = 0;
+  return take_plain(s);
+}
+
+static int make_so(struct weir_stream *s, const struct weir_stream_options *options, bool room) {
+  int error = prepare_file(s);
+  if (error) return error;
+  s->block = s->how.block_bytes;
+  if (s->how.strategy == WEIR_MAPPED && known_bytes(s)) return map(s);
+  if (s->how.strategy == WEIR_MAPPED) { /* files of /proc seem empty too, and are not */
+    describe_buffered(s, "there is nothing to map");
+    error = prepare_file(s);
+    if (error) return error;
+  }
+  if (room) {
+    s->room = s->block / 4 < ROOM_MOST ? s->block / 4 : ROOM_MOST;
+    if (s->room < ROOM_LEAST) s->room = ROOM_LEAST;
+  }
+  const unsigned flags = options->flags & (WEIR_HUGE | WEIR_SMALL_PAGES);
+  if (!worth_a_flight(s, options)) return rest(s, options);
+  error = take_off(s, flags);
+  if (!error || !s->may_change) return error;
+  drop_slots(s);
+  return rest(s, options);
+}
+
+static int set_up(struct weir_stream *s, const struct weir_stream_options *options, bool room) {
+  plan(s, options);
+  int error = make_so(s, options, room);
+  if (error && error != WEIR_ENOMEM && s->may_change) {
+    struct weir_stream_options plain = *options;
+    plain.strategy = WEIR_BUFFERED;
+    plan(s, &plain);
+    s->may_change = true;
+    s->how.reason = "what would be faster is refused here";
+    drop_slots(s);
+    error = make_so(s, &plain, room);
+  }
+  return error;
+}
+
+static int set_range(struct weir_stream *s, const struct weir_stream_options *options) {
+  const uint64_t offset = options->offset, length = options->length;
+  if (!s->positional && offset) return WEIR_ESPIPE;
+  if (!s->positional && options->strategy != WEIR_AUTO && options->strategy != WEIR_BUFFERED) return WEIR_ESPIPE;
+  s->begin = s->position = offset;
+  s->end = !length || length > UINT64_MAX - offset ? UINT64_MAX : offset + length;
+  s->known_end = smaller(s->end, s->stat.size);
+  if (!s->positional || s->known_end < offset) s->known_end = offset;
+  s->ended = offset > INT64_MAX;
+  if (s->ended) describe_buffered(s, "no file is so large");
+  return 0;
+}
+
+static void release(struct weir_stream *s) {
+  if (s->map_bytes) (void)os_unmap(s->map, s->map_bytes);
+  drop_slots(s);
+  if (s->close_plain) (void)os_close(s->plain);
+  if (s->close_file) (void)os_close(s->file);
+  free(s);
+}
+
+static int settle(struct weir_stream *s, const struct weir_stream_options *options, bool room, struct weir_stream **out,
+                  struct weir_error *error) {
+  s->exact = (options->flags & WEIR_EXACT) != 0;
+  int code = set_range(s, options);
+  if (!code && !s->ended) code = set_up(s, options, room);
+  if (code) {
+    (void)weir__fail(error, code, "open", s->error.path, 0, 0, 0);
+    (void)weir__flight_close(s);
+    release(s);
+    return code;
+  }
+  *out = s;
+  return 0;
+}
+
+static int check(const struct weir_stream_options *options, struct weir_stream **out) {
+  if (!out) return WEIR_EINVAL;
+  *out = NULL;
+  if ((unsigned)options->strategy > WEIR_THREADS) return WEIR_EINVAL;
+  return weir__check(options->flags, WEIR_ANY_KIND | WEIR_HUGE | WEIR_SMALL_PAGES | WEIR_EXACT, options->reserved);
+}
+
+static struct weir_stream *new_stream(const char *path) {
+  struct weir_stream *s = calloc(1, sizeof *s);
+  if (!s) return NULL;
+  s->file = s->plain = os_no_file;
+  s->alignment = 1;
+  s->pushed = -1;
+  s->process = weir__process();
+  (void)weir__fail(&s->error, 0, "", path, 0, 0, 0);
+  return s;
+}
+
+static const struct weir_stream_options no_options;
+
+int weir__stream_open(const char *path, const struct weir_stream_options *options, bool room, struct weir_stream **out,
+                      struct weir_error *error) {
+  if (!options) options = &no_options;
+  int code = check(options, out);
+  if (code) return weir__fail(error, code, "open", path, 0, 0, 0);
+  struct weir_stream *s = new_stream(path);
+  if (!s) return weir__fail(error, WEIR_ENOMEM, "open", path, 0, 0, 0);
+  code = weir__open(path, OS_READ, options->flags & WEIR_ANY_KIND, 0, &s->file, &s->stat, error);
+  if (code) {
+    free(s);
+    return code;
+  }
+  s->close_file = true;
+  s->positional = s->stat.kind == OS_REGULAR || s->stat.kind == OS_BLOCK_DEVICE;
+  return settle(s, options, room, out, error);
+}
+
+static int check_file(const struct weir_file *file) {
+  if (!file) return WEIR_EINVAL;
+  if (file->process != weir__process()) return WEIR_EFORKED;
+  return file->access == WEIR_OPEN_WRITE || file->access == WEIR_OPEN_APPEND ? WEIR_EBADF : 0;
+}
+
+int weir__stream_open_file(struct weir_file *file, const struct weir_stream_options *options, bool room,
+                           struct weir_stream **out, struct weir_error *error) {
+  if (!options) options = &no_options;
+  const char *path = file ? file->path : NULL;
+  int code = check(options, out);
+  if (!code) code = check_file(file);
+  if (code) return weir__fail(error, code, "open", path, 0, 0, 0);
+  struct weir_stream *s = new_stream(path);
+  if (!s) return weir__fail(error, WEIR_ENOMEM, "open", path, 0, 0, 0);
+  s->file = file->os;
+  s->plain = file->plain;
+  s->positional = file->seekable;
+  if (file->direct) {
+    s->alignment = file->memory_alignment > file->offset_alignment ? file->memory_alignment : file->offset_alignment;
+  }
+  if (file->uncached) s->transfer = OS_TRANSFER_UNCACHED;
+  code = os_stat_file(s->file, &s->stat);
+  if (code) {
+    (void)weir__fail(error, code, "open", path, 0, 0, 0);
+    free(s);
+    return code;
+  }
+  code = settle(s, options, room, out, error);
+  if (!code && !(*out)->positional) {
+    (*out)->pushed = file->ahead;
+    file->ahead = -1;
+  }
+  return code;
+}
+
+/* ---- for other files of the library ---- */
+
+size_t weir__stream_room(const struct weir_stream *s) { return s->room; }
+
+bool weir__stream_whole(const struct weir_stream *s, struct weir_slice *whole) {
+  *whole = (struct weir_slice){s->map, s->map_bytes};
+  return s->map != NULL;
+}
+
+int weir__stream_clone(const struct weir_stream *s, struct weir_stream **out) {
+  struct weir_stream *clone = new_stream(s->error.path);
+  if (!clone) return WEIR_ENOMEM;
+  clone->file = s->file;
+  clone->positional = s->positional;
+  clone->transfer = s->transfer;
+  clone->stat = s->stat;
+  clone->alignment = s->alignment;
+  clone->block = s->block;
+  clone->room = s->room;
+  clone->end = s->end;
+  clone->known_end = s->known_end;
+  clone->ahead = (struct weir__ahead){.ask = s->ahead.ask, .most = s->ahead.most};
+  const int error = make_slots(clone, slots_at_rest(clone), 0);
+  if (error)
+    free(clone);
+  else
+    *out = clone;
+  return error;
+}
+
+void weir__stream_restart(struct weir_stream *s, uint64_t offset, uint64_t cut) {
+  s->begin = s->position = offset;
+  s->cut = cut;
+  s->ended = false;
+  s->failed = 0;
+  s->held = NULL;
+  s->ahead.requested = 0;
+}
+
+/* ---- the public calls ---- */
+
+int weir_stream_open(const char *path, const struct weir_stream_options *options, struct weir_stream **out,
+                     struct weir_error *error) {
+  return weir__stream_open(path, options, false, out, error);
+}
+
+int weir_stream_open_file(struct weir_file *file, const struct weir_stream_options *options, struct weir_stream **out,
+                          struct weir_error *error) {
+  return weir__stream_open_file(file, options, false, out, error);
+}
+
+int weir_stream_next(struct weir_stream *stream, struct weir_slice *block) {
+  const int result = weir__stream_next(stream, NULL, 0, block);
+  if (result <= 0) *block = (struct weir_slice){NULL, 0};
+  return result;
+}
+
+void weir_stream_how(const struct weir_stream *stream, struct weir_how *how) {
+  *how = stream->how;
+  how->block_bytes = stream->block;
+}
+
+const struct weir_error *weir_stream_error(const struct weir_stream *stream) { return &stream->error; }
+
+/* A forked process has copies of the memory and the descriptors, but neither the threads nor the ring. */
+int weir_stream_close(struct weir_stream *stream) {
+  if (!stream) return 0;
+  const int first = stream->first_error;
+  if (stream->process == weir__process() && !weir__flight_close(stream)) {
+    stream->pages = NULL;
+    stream->slots = NULL;
+  }
+  release(stream);
+  return first;
+}
