@@ -111,6 +111,50 @@ static void names_are_changed(void **state) {
   assert_int_equal(os_remove(path_in(*state, "after").text), -ENOENT);
 }
 
+static int rename_error;
+static int refuse_renameat2(const char *from, const char *to, unsigned flags) {
+  errno = rename_error;
+  return -1;
+}
+
+/* By the call that does it, and by a link where that is unknown. */
+static void new_names_never_replace(void **state) {
+  static const int unknown[] = {0, EINVAL, ENOSYS, EOPNOTSUPP};
+  struct path from = path_in(*state, "fresh"), to = path_in(*state, "taken");
+  for (size_t i = 0; i < 4; i++) {
+    rename_error = unknown[i];
+    if (rename_error) replace("renameat2", (os_function *)refuse_renameat2);
+    touch(*state, "fresh");
+    touch(*state, "taken");
+    assert_int_equal(os_rename_new(from.text, to.text), -EEXIST);
+    assert_true(exists(*state, "fresh"));
+    assert_int_equal(os_remove(to.text), 0);
+    assert_int_equal(os_rename_new(from.text, to.text), 0);
+    assert_false(exists(*state, "fresh"));
+    assert_int_equal(os_rename_new(from.text, to.text), -ENOENT);
+    restore("renameat2");
+    assert_int_equal(os_remove(to.text), 0);
+  }
+  rename_error = EACCES;
+  replace("renameat2", (os_function *)refuse_renameat2);
+  touch(*state, "fresh");
+  assert_int_equal(os_rename_new(from.text, to.text), -EACCES);
+  restore("renameat2");
+  assert_int_equal(os_remove(from.text), 0);
+}
+
+static void links_are_read(void **state) {
+  struct path link = path_in(*state, "leads");
+  char where[8];
+  assert_int_equal(symlink("nowhere", link.text), 0);
+  assert_int_equal(os_read_link(link.text, where, sizeof where), 7);
+  assert_memory_equal(where, "nowhere", 7);
+  assert_int_equal(os_read_link(link.text, where, 3), 3);
+  assert_int_equal(os_read_link(*state, where, sizeof where), -EINVAL);
+  assert_int_equal(os_read_link(path_in(*state, "missing").text, where, sizeof where), -ENOENT);
+  assert_int_equal(os_remove(link.text), 0);
+}
+
 static void second_lock_is_refused_until_the_first_is_closed(void **state) {
   os_file first = open_in(*state, "locked", OS_READ | OS_WRITE | OS_CREATE);
   os_file second = open_in(*state, "locked", OS_READ | OS_WRITE);
@@ -131,6 +175,8 @@ int main(void) {
       cmocka_unit_test(directories_are_listed),
       cmocka_unit_test(big_trees_go_entirely),
       cmocka_unit_test(names_are_changed),
+      cmocka_unit_test(new_names_never_replace),
+      cmocka_unit_test(links_are_read),
       cmocka_unit_test(second_lock_is_refused_until_the_first_is_closed),
   };
   return cmocka_run_group_tests_name("names", tests, make_scratch, remove_scratch);
