@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Installs into a fresh folder and builds programs with what is there, as a user does: installed.py BUILD SOURCE [CC...].
+
+Everything promised is installed; pkg-config's flags suffice for a program with the shared and one with the static library;
+neither needs anything but the C library at run time (where liburing's archive was there to go into them). Skipped (77)
+without pkg-config.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SKIP = 77
+WANTED = ["include/weir.h", "include/weir/method.h", "libweir.so", "libweir.so.0", "libweir.so.0.1.0", "libweir.a",
+          "pkgconfig/weir.pc", "man3/weir.3", "man3/weir_lines.3", "man3/weir_read_file.3", "man3/weir_lines_next.3"]
+
+
+def run(command, **options):
+    result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, **options)
+    if result.returncode:
+        sys.exit(f"{' '.join(command)}: status {result.returncode}\n{result.stdout}")
+    return result.stdout
+
+
+def needed(path):
+    return sorted(re.findall(r"\(NEEDED\).*\[(.*)\]", run(["readelf", "-d", path])))
+
+
+def files_below(folder):
+    return [os.path.join(place, name) for place, _, names in os.walk(folder) for name in names]
+
+
+def flags(package, root, *options):
+    folder = os.path.dirname(package)
+    environment = dict(os.environ, PKG_CONFIG_PATH=folder, PKG_CONFIG_SYSROOT_DIR=root, PKG_CONFIG_ALLOW_SYSTEM_CFLAGS="1",
+                       PKG_CONFIG_ALLOW_SYSTEM_LIBS="1")
+    return run(["pkg-config", *options, "--cflags", "--libs", "weir"], env=environment).split()
+
+
+def check(root, source, compiler, uring_inside):
+    below = files_below(root)
+    missing = [wanted for wanted in WANTED if not any(path.endswith("/" + wanted) for path in below)]
+    if missing:
+        sys.exit(f"not installed: {missing}\n" + "\n".join(below))
+    package = next(path for path in below if path.endswith("/weir.pc"))
+    shared = next(path for path in below if path.endswith("/libweir.so.0.1.0"))
+    libraries = os.path.dirname(shared)
+    if not re.search(r"\(SONAME\).*\[libweir\.so\.0\]", run(["readelf", "-d", shared])):
+        sys.exit("libweir.so has no name of its own")
+    program, data = os.path.join(root, "everything"), os.path.join(root, "data")
+    text = os.path.join(source, "tests/lib/everything.c")
+    build = [*compiler, "-std=c11", "-Wall", "-Wextra", "-Werror", "-D_FILE_OFFSET_BITS=64", "-o", program, text]
+    for kind in ("shared", "static library", "static"):
+        if kind == "shared":
+            run([*build, *flags(package, root), f"-Wl,-rpath,{libraries}"])
+        else:  # as in a program that takes only this library's archive, and in one that is static altogether
+            options = flags(package, root, "--static")
+            whole = [] if kind == "static" else ["-Wl,-Bstatic"]
+            options = [part for option in options
+                       for part in ([*whole, option, "-Wl,-Bdynamic"] if whole and option in ("-lweir", "-luring") else [option])]
+            run([*build, *options, *(["-static"] if kind == "static" else [])])
+        os.mkdir(data)
+        print(f"{kind}: {run([program, data]) or 'fine'}".rstrip())
+        shutil.rmtree(data)
+        libraries_needed = needed(program)
+        print(f"{kind} program needs", *libraries_needed)
+        wanted = {"shared": ["libc.so.6", "libweir.so.0"], "static library": ["libc.so.6"], "static": []}[kind]
+        if libraries_needed != wanted:
+            sys.exit(f"a {kind} program should need {wanted}")
+    if uring_inside and needed(shared) != ["libc.so.6"]:
+        sys.exit(f"libweir.so needs {needed(shared)}")
+
+
+def main(build, source, uring, *compiler):
+    if not shutil.which("pkg-config"):
+        print("SKIPPED: pkg-config is not installed")
+        return SKIP
+    with tempfile.TemporaryDirectory(prefix="weir-test-") as root:
+        run(["meson", "install", "-C", build, "--no-rebuild", "--quiet", "--destdir", root])
+        check(root, source, list(compiler), uring == "inside")
+    return 0
+
+
+sys.exit(main(*sys.argv[1:]))
