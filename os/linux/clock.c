@@ -20,7 +20,11 @@
 #define CALIBRATION_PAIRS 16
 #define SHIFT 32
 
+#if defined(__SIZEOF_INT128__)
 __extension__ typedef unsigned __int128 wide;
+#else
+typedef uint64_t wide; /* wide enough: the counter is trusted on 64-bit processors only */
+#endif
 
 static uint64_t read_clock(clockid_t id) {
   struct timespec now;
