@@ -93,6 +93,17 @@ static void close_rings(struct queue *q) {
     if (q->rings[i]) os_ring_close(q->rings[i]);
 }
 
+/*
+ * What cannot be begun at once, such as a write to the page cache, the system hands to a thread of its own: if that sleeps
+ * on another CPU, waking it costs several times the write.
+ */
+static int keep_near(struct queue *q, const struct weir_job *job) {
+  const unsigned processors = os_processors();
+  int error = os_thread_pin(processors ? job->instance % processors : 0);
+  for (unsigned i = 0; i < ring_count(q) && !error; i++) error = os_ring_keep_near(q->rings[i]);
+  return error;
+}
+
 /* What would help against a ring that cannot be had. */
 static const char *remedy_for(const struct queue_options *options, int error) {
   if (options->engine == OS_RING_SHARED)
@@ -156,6 +167,7 @@ int queue_setup(struct queue *q, const struct weir_job *job, const struct queue_
   if (error) return error;
   error = open_rings(q, job);
   if (error) return setup_refused(q, job, "opening a ring", error);
+  if (options->near && (error = keep_near(q, job))) return target_refused(job, "keeping the ring on one CPU", error);
   /* Registered memory has to stay from set-up to teardown. */
   if (options->registration == QUEUE_REGISTERS_NOTHING || q->landing.policy != WEIR_BUFFER_REUSED) return 0;
   error = register_all_buffers(q, job);

@@ -27,6 +27,7 @@ struct queue_options {
   unsigned rings;        /* requests are dealt out among them in turn; 0 counts as 1 */
   unsigned chain;        /* requests linked so that one begins after the other; below 2: none */
   bool direct;           /* past the page cache */
+  bool near;             /* the thread and those that work for its ring stay on one CPU */
   bool opens_durable;    /* durability each: by opening the file so; else each request asks for it */
   enum queue_registration registration;
   enum weir_buffer_policy policy; /* of a whole buffer */

@@ -4,6 +4,7 @@
  */
 #include "queue.h"
 
+enum { PLAIN_WORKERS = QUEUE_OWN };
 enum { LINKED_CHAIN = QUEUE_OWN };
 enum { SEVERAL_RINGS = QUEUE_OWN };
 
@@ -14,6 +15,11 @@ static enum weir_buffer_policy policy_of(const struct weir_job *job) {
 static struct queue_options plain(const struct weir_job *job) {
   struct queue_options options = {.policy = policy_of(job)};
   queue_take_params(&options, job);
+  return options;
+}
+static struct queue_options plain_only(const struct weir_job *job) {
+  struct queue_options options = plain(job);
+  options.near = job->params[PLAIN_WORKERS] != 0;
   return options;
 }
 /* Registered memory has to stay, so there is no fresh memory to choose here. */
@@ -49,14 +55,23 @@ static struct queue_options several(const struct weir_job *job) {
     const struct queue_options options = name(job);                                 \
     return queue_probe(job, &options, reason);                                      \
   }
-RING_ENTRIES(plain)
+RING_ENTRIES(plain_only)
 RING_ENTRIES(fixed)
 RING_ENTRIES(direct)
 RING_ENTRIES(linked)
 RING_ENTRIES(several)
 
 #define PARAM_BUFFER [QUEUE_BUFFER] = LANDING_PARAM_BUFFER(NULL)
-static const struct weir_param plain_params[] = {QUEUE_PARAMS(LANDING_BLOCK_SWEEP, NULL), PARAM_BUFFER};
+static const struct weir_param plain_params[] = {
+    QUEUE_PARAMS(LANDING_BLOCK_SWEEP, NULL), PARAM_BUFFER,
+    [PLAIN_WORKERS] = {.name = "workers",
+                       .kind = WEIR_PARAM_CHOICE,
+                       .preset = "any",
+                       .choices = "any|near",
+                       .tasks = WEIR_ANY,
+                       .accesses = WEIR_ANY,
+                       .durabilities = WEIR_ANY,
+                       .help = "near: the system's threads for this ring stay on the CPU of the one that asks"}};
 static const struct weir_param fixed_params[] = {QUEUE_PARAMS(LANDING_BLOCK_SWEEP, NULL)};
 /* What a device gains from depth, the page cache does not have to give. */
 static const struct weir_param direct_params[] = {QUEUE_PARAMS(LANDING_BLOCK_SWEEP, "8|32"), PARAM_BUFFER};
@@ -91,8 +106,8 @@ const struct weir_method methods_ring_plain = {QUEUE_METHOD,
                                                .capabilities = WEIR_CAP_DEPTH,
                                                .params = plain_params,
                                                .param_count = METHODS_COUNT(plain_params),
-                                               .probe = probe_plain,
-                                               .setup = setup_plain};
+                                               .probe = probe_plain_only,
+                                               .setup = setup_plain_only};
 
 const struct weir_method methods_ring_fixed = {QUEUE_METHOD,
                                                QUEUE_ALL_DIRECTIONS,

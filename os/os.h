@@ -220,6 +220,8 @@ void os_ring_close(struct os_ring *ring); /* the caller has reaped everything be
 /* Registration saves look-ups; -EOPNOTSUPP where the engine has none. */
 int os_ring_register_file(struct os_ring *ring, os_file file);
 int os_ring_register_buffers(struct os_ring *ring, void *const *buffers, const size_t *lengths, unsigned count);
+/* Those that work for the ring run only where the calling thread may: see os_thread_pin. -EOPNOTSUPP as above. */
+int os_ring_keep_near(struct os_ring *ring);
 /* Puts one request into the queue without a system call. -EBUSY when `depth` requests are queued or in flight. */
 int os_ring_queue(struct os_ring *ring, const struct os_ring_request *request);
 /* Hands all queued requests to the system and waits until at least `wait` completions can be reaped. */

@@ -34,6 +34,10 @@ int os_ring_register_buffers(struct os_ring *ring, void *const *buffers, const s
   return ring->engine->register_buffers ? ring->engine->register_buffers(ring, buffers, lengths, count) : -EOPNOTSUPP;
 }
 
+int os_ring_keep_near(struct os_ring *ring) {
+  return ring->engine->keep_near ? ring->engine->keep_near(ring) : -EOPNOTSUPP;
+}
+
 int os_ring_queue(struct os_ring *ring, const struct os_ring_request *request) {
   if (ring->outstanding >= ring->depth) return -EBUSY;
   int error = ring->engine->queue(ring, request);

@@ -85,6 +85,13 @@ static int uring_register_buffers(struct os_ring *ring, void *const *buffers, co
   return error < 0 ? error : 0;
 }
 
+static int uring_keep_near(struct os_ring *ring) {
+  cpu_set_t set; /* a machine with more CPUs says EINVAL: then they run where they like */
+  CPU_ZERO(&set);
+  if (sys(sched_getaffinity)(0, sizeof set, &set) < 0) return -errno;
+  return io_uring_register_iowq_aff(&own(ring)->uring, sizeof set, &set);
+}
+
 static void prepare(struct io_uring_sqe *entry, const struct os_ring_request *request) {
   int fd = request->registered_file ? 0 : (int)request->file;
   bool fixed = request->buffer_index >= 0;
@@ -159,7 +166,8 @@ static const struct ring_engine engine = {.close = uring_close,
                                           .submit = uring_submit,
                                           .reap = uring_reap,
                                           .register_file = uring_register_file,
-                                          .register_buffers = uring_register_buffers};
+                                          .register_buffers = uring_register_buffers,
+                                          .keep_near = uring_keep_near};
 
 static int open_ring(unsigned depth, bool movable, struct os_ring **out) {
   struct uring *ring = calloc(1, sizeof *ring);
