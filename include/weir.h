@@ -631,6 +631,7 @@ struct weir_queue_options {
   void *buffers;               /* memory that many requests use, to be registered once; best effort. NULL: none */
   size_t buffers_bytes;
   struct weir_file *file; /* a file that most requests use, likewise; open until the queue is closed */
+  bool any_thread;        /* threads take turns while requests are pending, at some cost; else WEIR_EPERM */
   uint64_t reserved[4];
 };
 int weir_queue_open(const struct weir_queue_options *options, struct weir_queue **out, struct weir_error *error);
@@ -676,7 +677,7 @@ struct weir_copy_options {
   unsigned threads;    /* for each destination; 0: 1 */
   size_t block_bytes;  /* 0: chosen */
   size_t window_bytes; /* read and not yet written everywhere, at most; 0: 64 MiB. A slow destination holds the others back
-                          only when it is full */
+                          only when it is full, or when 256 files wait for it */
   int (*progress)(void *context,
                   const struct weir_copy_progress *now); /* non-zero cancels; from one thread at a time; NULL: none */
   void *context;

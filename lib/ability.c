@@ -47,6 +47,7 @@ static struct {
   _Atomic(atomic_uint *) process; /* memory that a forked process finds zeroed; &no_process where there is none */
   atomic_uint processes;
   atomic_uint no_process;
+  atomic_uint threads;
 } learned = {.huge_page = HUGE_UNKNOWN};
 
 /* The device's row, made where it is missing; NULL when all are taken. */
@@ -210,6 +211,12 @@ int weir__process(void) {
   if (number) return (int)number;
   const unsigned fresh = atomic_fetch_add(&learned.processes, 1) + 1;
   return (int)(atomic_compare_exchange_strong(word, &number, fresh) ? fresh : number);
+}
+
+unsigned weir__thread(void) {
+  static _Thread_local unsigned number; /* an address would come again when the thread has ended */
+  if (!number) number = atomic_fetch_add(&learned.threads, 1) + 1;
+  return number;
 }
 
 /* ---- how much of a file is cached ---- */

@@ -27,12 +27,17 @@ struct weir_queue {
   unsigned depth;
   size_t pending;       /* submitted and not given back */
   struct os_ring *ring; /* or NULL */
-  bool unsent;          /* the ring may hold requests that the system has not seen */
+  bool only_ring;
+  unsigned thread; /* the only one that may use the ring; 0: any */
+  size_t in_ring;
+  bool unsent; /* the ring may hold requests that the system has not seen */
   struct weir__crew *crew;
-  size_t in_crew;
   struct weir_request *back, *back_last; /* done, to be given back first */
-  const struct weir_file *file;          /* registered, or NULL */
-  const char *buffers;                   /* registered, or NULL */
+  struct weir_file *wanted_file;         /* to be registered */
+  void *wanted_buffers;
+  size_t wanted_bytes;
+  const struct weir_file *file; /* registered, or NULL */
+  const char *buffers;          /* registered, or NULL */
   size_t buffers_bytes;
   struct weir_how how;
 };
@@ -142,6 +147,7 @@ static bool put_in_ring(struct weir_queue *queue, struct weir_request *request) 
     return false;
   }
   queue->unsent = true;
+  queue->in_ring++;
   return true;
 }
 
@@ -182,6 +188,7 @@ static size_t reap(struct weir_queue *queue, struct weir_request **done, size_t 
   while (count < max) {
     const size_t room = max - count < REAP_MAX ? max - count : REAP_MAX;
     const unsigned got = os_ring_reap(queue->ring, completions, (unsigned)room);
+    queue->in_ring -= got;
     for (unsigned i = 0; i < got; i++) {
       struct weir_request *request = (struct weir_request *)(uintptr_t)completions[i].tag;
       if (complete(queue, request, completions[i].result)) done[count++] = request;
@@ -216,6 +223,64 @@ static int wait_ring(struct weir_queue *queue, struct weir_request **done, size_
   return 0;
 }
 
+/* ---- who works ---------------------------------------------------------------------------------------------------- */
+
+/* A ring for one thread is the faster one: it wakes that thread once for many completions. */
+static int open_ring(struct weir_queue *queue, bool movable) {
+  int (*const opener)(unsigned, struct os_ring **) = movable ? os_ring_open_movable : os_ring_open;
+  int error;
+  unsigned tries = 0;
+  while ((error = opener(queue->depth, &queue->ring)) == WEIR_ENOMEM && ++tries < MEMORY_TRIES) os_sleep_ns(MEMORY_PAUSE_NS);
+  if (error) queue->ring = NULL;
+  queue->thread = movable ? 0 : weir__thread();
+  return error;
+}
+
+/* Pays off where it is allowed; the limit of locked memory is one of many reasons why it may not be. */
+static void register_buffers(struct weir_queue *queue) {
+  char *const buffers = queue->wanted_buffers;
+  const size_t bytes = queue->wanted_bytes;
+  void *data[CHUNKS_MAX];
+  size_t lengths[CHUNKS_MAX], at = 0;
+  unsigned count = 0;
+  if (!buffers || !bytes || (bytes - 1) >> CHUNK_SHIFT >= CHUNKS_MAX) return;
+  for (; at < bytes; at += lengths[count++]) {
+    data[count] = buffers + at;
+    lengths[count] = bytes - at < TRANSFER_MAX ? bytes - at : TRANSFER_MAX;
+  }
+  if (os_ring_register_buffers(queue->ring, data, lengths, count)) return;
+  queue->buffers = buffers;
+  queue->buffers_bytes = bytes;
+}
+
+static int make_ring(struct weir_queue *queue, bool movable) {
+  const int error = open_ring(queue, movable);
+  queue->file = NULL;
+  queue->buffers = NULL;
+  if (error) return error;
+  register_buffers(queue);
+  if (queue->wanted_file && os_ring_register_file(queue->ring, queue->wanted_file->os) == 0)
+    queue->file = queue->wanted_file;
+  return 0;
+}
+
+static int make_crew(struct weir_queue *queue, unsigned threads) {
+  return weir__crew_open(threads < queue->depth ? threads : queue->depth, &queue->crew);
+}
+
+/* The queue is used by another thread than before: if the ring is empty it is changed for one that any thread may use. */
+static int move_here(struct weir_queue *queue) {
+  const bool nobody = !queue->ring && !queue->crew; /* it failed before */
+  if (!nobody && (!queue->ring || !queue->thread || queue->thread == weir__thread())) return 0;
+  if (queue->in_ring) return WEIR_EPERM;
+  os_ring_close(queue->ring);
+  int error = make_ring(queue, true);
+  if (error && !queue->only_ring) error = make_crew(queue, THREADS_DEFAULT);
+  queue->how.strategy = queue->crew ? WEIR_THREADS : WEIR_RING;
+  queue->how.threads = queue->crew ? weir__crew_size(queue->crew) : 0;
+  return error;
+}
+
 /* ---- submit and wait ----------------------------------------------------------------------------------------------- */
 
 static size_t take_back(struct weir_queue *queue, struct weir_request **done, size_t max) {
@@ -248,7 +313,6 @@ static void begin(struct weir_queue *queue, struct weir_request *request, struct
   } else {
     request->next = *for_crew;
     *for_crew = request;
-    queue->in_crew++;
   }
 }
 
@@ -270,8 +334,8 @@ int weir_queue_submit(struct weir_queue *queue, struct weir_request *const *requ
   if (taken) *taken = 0;
   if (!queue || (!requests && count)) return WEIR_EINVAL;
   if (weir__process() != queue->process) return WEIR_EFORKED;
-  int code = 0;
-  while (done < count) {
+  int code = move_here(queue);
+  while (!code && done < count) {
     code = queue->pending < queue->depth ? check(queue, requests[done]) : WEIR_EBUSY;
     if (code) break;
     begin(queue, requests[done++], &for_crew);
@@ -286,7 +350,6 @@ static size_t wait_crew(struct weir_queue *queue, struct weir_request **done, si
   while (request) {
     struct weir_request *next = request->next;
     put_back(queue, request);
-    queue->in_crew--;
     request = next;
   }
   return take_back(queue, done, max);
@@ -298,7 +361,8 @@ int weir_queue_wait(struct weir_queue *queue, struct weir_request **done, size_t
   if (max > queue->pending) max = queue->pending;
   if (max == 0) return 0;
   if (least > max) least = max;
-  int error = 0;
+  int error = move_here(queue);
+  if (error) return error;
   size_t count = take_back(queue, done, max), more = 0;
   const size_t wanted = least > count ? least - count : 0;
   if (queue->ring)
@@ -316,29 +380,6 @@ void weir_queue_how(const struct weir_queue *queue, struct weir_how *how) { *how
 
 /* ---- open and close ------------------------------------------------------------------------------------------------ */
 
-static int open_ring(struct weir_queue *queue) {
-  int error;
-  unsigned tries = 0;
-  while ((error = os_ring_open_movable(queue->depth, &queue->ring)) == WEIR_ENOMEM && ++tries < MEMORY_TRIES)
-    os_sleep_ns(MEMORY_PAUSE_NS);
-  return error;
-}
-
-/* Pays off where it is allowed; the limit of locked memory is one of many reasons why it may not be. */
-static void register_buffers(struct weir_queue *queue, void *buffers, size_t bytes) {
-  void *data[CHUNKS_MAX];
-  size_t lengths[CHUNKS_MAX], at = 0;
-  unsigned count = 0;
-  if (!buffers || !bytes || (bytes - 1) >> CHUNK_SHIFT >= CHUNKS_MAX) return;
-  for (; at < bytes; at += lengths[count++]) {
-    data[count] = (char *)buffers + at;
-    lengths[count] = bytes - at < TRANSFER_MAX ? bytes - at : TRANSFER_MAX;
-  }
-  if (os_ring_register_buffers(queue->ring, data, lengths, count)) return;
-  queue->buffers = buffers;
-  queue->buffers_bytes = bytes;
-}
-
 static void describe(struct weir_queue *queue, const struct weir_file *file, const char *reason) {
   queue->how = (struct weir_how){.strategy = queue->ring ? WEIR_RING : WEIR_THREADS,
                                  .direct = file && file->direct,
@@ -348,18 +389,17 @@ static void describe(struct weir_queue *queue, const struct weir_file *file, con
 }
 
 static int use_ring(struct weir_queue *queue, const struct weir_queue_options *options) {
-  const int error = open_ring(queue);
-  if (error) return error;
-  register_buffers(queue, options->buffers, options->buffers_bytes);
-  if (options->file && os_ring_register_file(queue->ring, options->file->os) == 0) queue->file = options->file;
-  describe(queue, options->file, options->strategy == WEIR_RING ? "as asked for" : "io_uring can be had");
-  return 0;
+  queue->only_ring = options->strategy == WEIR_RING;
+  queue->wanted_file = options->file;
+  queue->wanted_buffers = options->buffers;
+  queue->wanted_bytes = options->buffers ? options->buffers_bytes : 0;
+  const int error = make_ring(queue, options->any_thread);
+  if (!error) describe(queue, options->file, options->strategy == WEIR_RING ? "as asked for" : "io_uring can be had");
+  return error;
 }
 
 static int use_threads(struct weir_queue *queue, const struct weir_queue_options *options) {
-  unsigned threads = options->threads ? options->threads : THREADS_DEFAULT;
-  if (threads > queue->depth) threads = queue->depth;
-  const int error = weir__crew_open(threads, &queue->crew);
+  const int error = make_crew(queue, options->threads ? options->threads : THREADS_DEFAULT);
   if (!error)
     describe(queue, options->file, options->strategy == WEIR_THREADS ? "as asked for" : "io_uring cannot be had here");
   return error;
@@ -411,8 +451,8 @@ static bool drain(struct weir_queue *queue) {
 void weir_queue_close(struct weir_queue *queue) {
   if (!queue) return;
   const bool ours = weir__process() == queue->process;
-  /* In a forked process neither the threads nor the ring's memory are there. What a broken ring still holds may be written
-   * to at any time, so the ring is left as it is. */
+  /* In a forked process neither the threads nor the ring's memory are there. What is still out, because the ring is broken
+   * or another thread's, may be written to at any time, so the ring is left as it is. */
   if (ours && drain(queue)) {
     os_ring_close(queue->ring);
     weir__crew_close(queue->crew);

@@ -94,6 +94,8 @@ unsigned weir__processors(void);
 size_t weir__huge_page(void);
 /* A number that differs in every forked process, for handles that do not survive fork. Costs one look at memory. */
 int weir__process(void);
+/* A number of the calling thread that no other has had. */
+unsigned weir__thread(void);
 
 /* ---- handle.c ---- */
 

@@ -393,13 +393,38 @@ static void *wait_elsewhere(void *context) {
   return &count;
 }
 
-static void another_thread_may_take_in_what_one_submitted(void **state) {
+/* A whole request; the queue is empty before and after. */
+static void *read_elsewhere(void *context) {
+  static int count;
+  struct weir_request *done, *one = context;
+  struct weir_queue *queue = one->user;
+  count = weir_queue_submit(queue, &one, 1, NULL);
+  if (count == 0) count = weir_queue_wait(queue, &done, 1, 1);
+  return &count;
+}
+
+static int in_thread(void *(*body)(void *context), void *context) {
+  pthread_t thread;
+  void *result;
+  assert_int_equal(pthread_create(&thread, NULL, body, context), 0);
+  assert_int_equal(pthread_join(thread, &result), 0);
+  return *(int *)result;
+}
+
+/* What one thread submitted is taken in by another, if that was asked for, or if nothing is pending any more. */
+static void threads_take_turns(void **state) {
   const struct path path = make_input(*state);
   struct weir_file *file = open_file(path.text, WEIR_OPEN_READ, WEIR_AUTO);
   static unsigned char data[8][4096];
-  for (unsigned way = 0; way < 2; way++) {
-    if (ways[way] == WEIR_RING && no_ring()) continue;
-    struct weir_queue *queue = open_queue((struct weir_queue_options){.depth = 8, .strategy = ways[way], .file = file});
+  for (unsigned way = 0; way < 4; way++) {
+    const bool any = way >= 2, bound = ways[way % 2] == WEIR_RING && !any;
+    if (ways[way % 2] == WEIR_RING && no_ring()) continue;
+    struct weir_queue *queue = open_queue((struct weir_queue_options){.depth = 8,
+                                                                      .strategy = ways[way % 2],
+                                                                      .file = file,
+                                                                      .any_thread = any,
+                                                                      .buffers = data,
+                                                                      .buffers_bytes = sizeof data});
     struct weir_request requests[8], *all[8], *done[8];
     for (unsigned round = 0; round < 3; round++) {
       memset(data, 0, sizeof data);
@@ -408,13 +433,18 @@ static void another_thread_may_take_in_what_one_submitted(void **state) {
         all[i] = &requests[i];
       }
       assert_int_equal(weir_queue_submit(queue, all, 8, NULL), 0);
-      if (round == 1) assert_true(weir_queue_wait(queue, done, 1, 0) <= 1); /* in flight, not only queued */
-      pthread_t thread;
-      void *result;
-      assert_int_equal(pthread_create(&thread, NULL, wait_elsewhere, queue), 0);
-      assert_int_equal(pthread_join(thread, &result), 0);
-      assert_in_range(*(int *)result, round == 1 ? 7 : 8, 8);
+      int before = 0;
+      if (round == 1) before = weir_queue_wait(queue, done, 1, 0); /* in flight, not only queued */
+      if (bound && round < 2) {
+        assert_int_equal(in_thread(wait_elsewhere, queue), WEIR_EPERM);
+        before += weir_queue_wait(queue, done, 8, 8);
+        assert_int_equal(before, 8);
+      } else {
+        assert_int_equal(before + in_thread(wait_elsewhere, queue), 8);
+      }
       for (unsigned i = 0; i < 8; i++) assert_holds(data[i], BLOCK, requests[i].offset);
+      requests[0].user = queue;
+      if (round == 1) assert_int_equal(in_thread(read_elsewhere, requests), 1);
     }
     weir_queue_close(queue);
   }
@@ -802,7 +832,7 @@ int main(void) {
       cmocka_unit_test(options_that_make_no_sense_are_refused),
       cmocka_unit_test(reads_at_and_behind_the_end),
       cmocka_unit_test(closing_waits_for_all),
-      cmocka_unit_test(another_thread_may_take_in_what_one_submitted),
+      cmocka_unit_test(threads_take_turns),
       cmocka_unit_test(short_and_put_off_transfers_go_on),
       cmocka_unit_test(a_ring_that_always_puts_off_is_done_without),
       cmocka_unit_test(what_a_ring_cannot_do_is_done_by_a_plain_call),
