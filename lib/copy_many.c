@@ -10,7 +10,7 @@
 
 #include "lib/copy_one.h"
 
-#define PASSES 32u /* sources at once: small files fill no window, and each holds a descriptor */
+#define PASSES 256u /* sources at once: small files fill no window, and each may hold a descriptor */
 #define WINDOW_DEFAULT ((size_t)64 << 20)
 
 /* One thing to do for the threads of a destination: a block of a copy, or its end. */
@@ -322,6 +322,8 @@ static void share(struct fan *fan, struct pass *pass) {
     for (size_t d = 0; d < fan->many->directory_count; d++)
       if (pass->made[d].wanted && !pass->made[d].cloned) pass->made[d].copy.result->how = "read and write";
     total = read_once(fan, pass);
+    /* Only these look into it again; a descriptor for each file that waits somewhere could be more than there are. */
+    if (!(fan->many->call->options->flags & (WEIR_COPY_VERIFY | WEIR_COPY_MODE))) weir__source_close(&pass->source);
   }
   push_ends(fan, pass, total);
 }
