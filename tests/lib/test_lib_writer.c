@@ -89,6 +89,7 @@ static void check_writes(size_t buffer, size_t size) {
 static void every_buffer_is_filled_exactly(void **state) {
   for (size_t buffer = 1; buffer <= 64; buffer++) {
     for (size_t piece = 1; piece <= 70; piece++) {
+      (void)unlink(path);
       struct weir_writer_options options = {.buffer_bytes = buffer};
       note_writes();
       struct weir_writer writer = opened(&options);
@@ -104,6 +105,7 @@ static void every_buffer_is_filled_exactly(void **state) {
 static void every_size_of_file_ends_right(void **state) {
   for (size_t buffer = 1; buffer <= 64; buffer += 7) {
     for (size_t size = 0; size <= 200; size++) {
+      (void)unlink(path);
       struct weir_writer_options options = {.buffer_bytes = buffer, .flags = size & 1 ? WEIR_ATOMIC : 0};
       struct weir_writer writer = opened(&options);
       assert_int_equal(put_all(&writer, content, size, 13), 0);
@@ -117,6 +119,7 @@ static void every_size_of_file_ends_right(void **state) {
 static void reserved_room_fills_buffers_exactly_too(void **state) {
   for (size_t buffer = 1; buffer <= 64; buffer++) {
     for (size_t piece = 1; piece <= 150; piece += 3) {
+      (void)unlink(path);
       struct weir_writer_options options = {.buffer_bytes = buffer};
       note_writes();
       struct weir_writer writer = opened(&options);
@@ -165,6 +168,7 @@ static void reserves_up_to_64_kib(void **state) {
 
 static void lines_get_their_newline(void **state) {
   for (size_t buffer = 1; buffer <= 40; buffer++) {
+    (void)unlink(path);
     struct weir_writer_options options = {.buffer_bytes = buffer};
     struct weir_writer writer = opened(&options);
     char expected[4096];
