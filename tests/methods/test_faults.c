@@ -64,6 +64,13 @@ static size_t cut(size_t length) {
   return (1 + (size_t)(fault.random >> 33) % units) * fault.unit;
 }
 
+/* A transfer that would pass the bad place ends before it, so that the next one begins there. */
+static size_t cut_at(uint64_t offset, size_t length) {
+  length = cut(length);
+  const bool passes = fault.bad_offset > offset && fault.bad_offset - offset < length;
+  return passes ? (size_t)(fault.bad_offset - offset) : length;
+}
+
 static bool refuse(uint64_t offset) {
   fault.met++;
   if (fault.interrupt && ++fault.calls % 2) {
@@ -78,23 +85,23 @@ static bool refuse(uint64_t offset) {
 static uint64_t position(int fd) { return (uint64_t)lseek(fd, 0, SEEK_CUR); }
 
 static ssize_t bad_pread(int fd, void *data, size_t length, off_t offset) {
-  return refuse((uint64_t)offset) ? -1 : pread(fd, data, cut(length), offset);
+  return refuse((uint64_t)offset) ? -1 : pread(fd, data, cut_at((uint64_t)offset, length), offset);
 }
 static ssize_t bad_pwrite(int fd, const void *data, size_t length, off_t offset) {
-  return refuse((uint64_t)offset) ? -1 : pwrite(fd, data, cut(length), offset);
+  return refuse((uint64_t)offset) ? -1 : pwrite(fd, data, cut_at((uint64_t)offset, length), offset);
 }
 static ssize_t bad_read(int fd, void *data, size_t length) {
-  return refuse(position(fd)) ? -1 : read(fd, data, cut(length));
+  return refuse(position(fd)) ? -1 : read(fd, data, cut_at(position(fd), length));
 }
 static ssize_t bad_write(int fd, const void *data, size_t length) {
-  return refuse(position(fd)) ? -1 : write(fd, data, cut(length));
+  return refuse(position(fd)) ? -1 : write(fd, data, cut_at(position(fd), length));
 }
 
 /* Keeps the first pieces, as many bytes as the cut leaves. */
-static int cut_parts(const struct iovec *parts, int count, struct iovec *out) {
+static int cut_parts(const struct iovec *parts, int count, uint64_t offset, struct iovec *out) {
   size_t length = 0;
   for (int i = 0; i < count; i++) length += parts[i].iov_len;
-  length = cut(length);
+  length = cut_at(offset, length);
   int kept = 0;
   for (; kept < count && length > 0; length -= out[kept++].iov_len) {
     out[kept] = parts[kept];
@@ -104,19 +111,19 @@ static int cut_parts(const struct iovec *parts, int count, struct iovec *out) {
 }
 static ssize_t bad_readv(int fd, const struct iovec *parts, int count) {
   struct iovec kept[64];
-  return refuse(position(fd)) ? -1 : readv(fd, kept, cut_parts(parts, count, kept));
+  return refuse(position(fd)) ? -1 : readv(fd, kept, cut_parts(parts, count, position(fd), kept));
 }
 static ssize_t bad_writev(int fd, const struct iovec *parts, int count) {
   struct iovec kept[64];
-  return refuse(position(fd)) ? -1 : writev(fd, kept, cut_parts(parts, count, kept));
+  return refuse(position(fd)) ? -1 : writev(fd, kept, cut_parts(parts, count, position(fd), kept));
 }
 static ssize_t bad_preadv2(int fd, const struct iovec *parts, int count, off_t offset, int flags) {
   struct iovec kept[64];
-  return refuse((uint64_t)offset) ? -1 : preadv2(fd, kept, cut_parts(parts, count, kept), offset, flags);
+  return refuse((uint64_t)offset) ? -1 : preadv2(fd, kept, cut_parts(parts, count, (uint64_t)offset, kept), offset, flags);
 }
 static ssize_t bad_pwritev2(int fd, const struct iovec *parts, int count, off_t offset, int flags) {
   struct iovec kept[64];
-  return refuse((uint64_t)offset) ? -1 : pwritev2(fd, kept, cut_parts(parts, count, kept), offset, flags);
+  return refuse((uint64_t)offset) ? -1 : pwritev2(fd, kept, cut_parts(parts, count, (uint64_t)offset, kept), offset, flags);
 }
 
 /* Linux AIO: what is submitted is cut, and the request at the bad offset gets a descriptor that is none. */
@@ -156,7 +163,7 @@ static void cut_requests(struct io_uring *ring) {
   fault.met++;
   for (unsigned at = ring->sq.sqe_head; at != ring->sq.sqe_tail; at++) {
     struct io_uring_sqe *request = &ring->sq.sqes[at & ring->sq.ring_mask];
-    request->len = (uint32_t)cut(request->len);
+    request->len = (uint32_t)cut_at(request->off, request->len);
     if (request->flags & IOSQE_IO_LINK) fault.linked = true;
     if (fault.bad_offset && request->off == fault.bad_offset) request->fd = 1 << 20;
   }
@@ -225,8 +232,8 @@ static bool is(const struct trial *trial, const char *family) {
 
 /* The methods that are built in promise their words: what, how much, where. Others owe a reason. */
 static bool keeps_to_words(const struct trial *trial) {
-  static const char *const families[] = {"fd/",        "sys/",  "stdio/", "map/",   "direct/",
-                                         "dontcache/", "ring/", "aio/",   "stream/"};
+  static const char *const families[] = {"fd/",        "sys/",  "stdio/", "map/",    "direct/",
+                                         "dontcache/", "ring/", "aio/",   "stream/", "weir/"};
   for (size_t i = 0; i < METHODS_COUNT(families); i++)
     if (is(trial, families[i])) return true;
   return false;
@@ -258,6 +265,7 @@ static struct trial usual(const struct weir_method *method, enum weir_direction 
                         .size = SIZE,
                         .block = BLOCK,
                         .target = WEIR_TARGET_TRUNCATE};
+  if (!(method->tasks & WEIR_BIT(WEIR_TASK_BLOCKS))) trial.task = WEIR_TASK_WHOLE;
   trial_presets(&trial);
   return trial;
 }
@@ -336,8 +344,10 @@ static void meet_error(struct trial *trial) {
     if (!serves(trial)) continue;
     plan_fault(false, 0, 2 * BLOCK);
     if (!run(trial, &result) || !met_fault(trial, "error")) return;
-    const int wanted = is(trial, "ring/") || is(trial, "aio/") ? -EBADF : -EIO;
-    if (result.end != TRIAL_RUN || result.error != wanted || result.wrong) fail_trial(trial, &result, "no such error");
+    const bool in_flight = is(trial, "ring/") || is(trial, "aio/") || is(trial, "weir/queue");
+    const bool expected =
+        result.error == -EIO ? !is(trial, "ring/") && !is(trial, "aio/") : in_flight && result.error == -EBADF;
+    if (result.end != TRIAL_RUN || !expected || result.wrong) fail_trial(trial, &result, "no such error");
     const char *words = keeps_to_words(trial) ? "bytes at 8192" : "";
     if (!result.reason.text[0] || !strstr(result.reason.text, words)) fail_trial(trial, &result, "does not say where");
   }
@@ -436,7 +446,7 @@ static int bad_msync(void *address, size_t length, int flags) {
 
 /* Each write, or what is linked to it, is durable without a call that could fail here. */
 static bool flushes_by_itself(const struct trial *trial) {
-  static const char *const names[] = {"ring/plain", "ring/fixed", "ring/linked", "aio/cached", "aio/posix"};
+  static const char *const names[] = {"ring/plain", "ring/fixed", "ring/linked", "aio/cached", "aio/posix", "weir/queue"};
   if (trial->direction == WEIR_MIXED && (is(trial, "ring/") || is(trial, "aio/"))) return true;
   for (size_t i = 0; i < METHODS_COUNT(names); i++)
     if (is(trial, names[i])) return true;
@@ -449,7 +459,8 @@ static void meet_bad_flush(struct trial *trial) {
   if (!(trial->method->durabilities & WEIR_BIT(trial->durability))) return;
   plan_fault(false, 0, 0);
   if (!run(trial, &result) || !met_fault(trial, "failed flush")) return;
-  if (result.end != TRIAL_SYNC || result.error != -EIO || !result.reason.text[0]) fail_trial(trial, &result, "end");
+  const enum trial_end phase = is(trial, "weir/write-file") ? TRIAL_RUN : TRIAL_SYNC; /* one call does it all */
+  if (result.end != phase || result.error != -EIO || !result.reason.text[0]) fail_trial(trial, &result, "end");
   trial->durability = WEIR_DURABILITY_EACH;
   if (!(trial->method->durabilities & WEIR_BIT(trial->durability))) return;
   if (flushes_by_itself(trial)) return;
@@ -480,7 +491,8 @@ static void meet_bad_close(struct trial *trial) {
   const bool available = run(trial, &result);
   replace("close", NULL);
   if (!available || !met_fault(trial, "failed close")) return;
-  if (result.end != TRIAL_CLOSE || result.error != -EIO || !result.reason.text[0]) fail_trial(trial, &result, "close");
+  const enum trial_end phase = is(trial, "weir/write-file") ? TRIAL_RUN : TRIAL_CLOSE;
+  if (result.end != phase || result.error != -EIO || !result.reason.text[0]) fail_trial(trial, &result, "close");
 }
 static void a_failed_close_is_a_failure(void **unused) {
   visit_all(WEIR_WRITE, meet_bad_close);

@@ -304,7 +304,8 @@ static void make_job(const struct trial *trial, unsigned number, struct trial_re
                            .params = trial->params,
                            .block = trial->block,
                            .host = &host,
-                           .reason = &result->reason};
+                           .reason = &result->reason,
+                           .data = trial->method->data};
   cut_partition(job);
   set_order(job);
   set_coin(job);
