@@ -14,7 +14,7 @@
 #include "version.h"
 
 const struct command *const command_list[] = {&cmd_bench,  &cmd_plan, &cmd_list, &cmd_report,
-                                              &cmd_doctor, &cmd_copy, &cmd_help, NULL};
+                                              &cmd_doctor, &cmd_selftest, &cmd_copy, &cmd_help, NULL};
 
 static volatile int interrupts;
 

@@ -356,6 +356,49 @@ int measure_probe(struct run *run, const struct measure_options *options, struct
   return result;
 }
 
+/* ---- each once, all bytes compared -------------------------------------------------------------------------------------- */
+
+#define CHECK_CAP_NS UINT64_C(4000000000)
+
+static int check_cell(struct sampler *sampler, unsigned group, unsigned index, bool verify) {
+  struct plan_cell *cell = &sampler->run->plan.groups[group].cells[index];
+  const struct sampler_wish wish = {.group = group, .cell = index, .round = -1, .predecessor = -1, .flags = RUN_PILOT,
+                                    .verify = verify, .probe = verify, .cap_ns = CHECK_CAP_NS};
+  struct sample sample;
+  struct weir_reason unavailable;
+  int result = sampler_take(sampler, &wish, &sample, &unavailable);
+  if (result < 0) return result;
+  if (unavailable.text[0]) {
+    put_unavailable(cell, &unavailable);
+    return 0;
+  }
+  if (sample.status == RUN_FAILED) put_out(cell, sample.reason);
+  return run_add_sample(sampler->run, &sample);
+}
+
+static int check_group(struct sampler *sampler, unsigned index) {
+  const struct plan_group *group = &sampler->run->plan.groups[index];
+  int result = 0;
+  for (unsigned c = 0; c < group->cell_count && result == 0; c++) {
+    const struct plan_cell *cell = &group->cells[c];
+    if (cell->status != PLAN_OK) continue;
+    result = *sampler->options->interrupted ? -EINTR : check_cell(sampler, index, c, true);
+    bool twice = group->demand.direction != WEIR_READ && (cell->capabilities & WEIR_CAP_DIRECT);
+    if (result == 0 && twice && cell->status == PLAN_OK) result = check_cell(sampler, index, c, false);
+  }
+  return result;
+}
+
+int measure_check(struct run *run, const struct measure_options *options, struct weir_reason *problem) {
+  struct sampler sampler;
+  *problem = (struct weir_reason){0};
+  int result = sampler_open(&sampler, run, options, problem);
+  if (result < 0) return result;
+  for (unsigned g = 0; g < run->plan.group_count && result == 0; g++) result = check_group(&sampler, g);
+  sampler_close(&sampler);
+  return result;
+}
+
 int measure_one(struct run *run, const struct measure_options *options, struct weir_reason *problem) {
   struct sampler sampler;
   struct sample sample;

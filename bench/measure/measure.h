@@ -49,6 +49,12 @@ int measure_environment(struct run *run);
 int measure_probe(struct run *run, const struct measure_options *options, struct weir_reason *problem);
 
 /*
+ * Takes one sample of every cell, all of its bytes compared, in the state that its demand names; of writers past the cache one
+ * more, whose file is not read back, so that it tells what they left in the cache. Status, reason and samples are in the run.
+ */
+int measure_check(struct run *run, const struct measure_options *options, struct weir_reason *problem);
+
+/*
  * Takes one sample of the first cell, by a newly executed worker under options->worker_prefix, and keeps nothing of it. The
  * timed pass stands between two calls that write these words nowhere. 0, also when the sample failed (words in `problem`).
  */
