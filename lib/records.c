@@ -190,7 +190,7 @@ int weir_records_field(struct weir_records *records, enum weir_record_prefix pre
   if (length > records->format.max_bytes) return fail(records, WEIR_ELIMIT, "read a record of", length);
   size_t all = bytes + (size_t)length; /* max_bytes leaves room for the prefix */
   if (available(records) < all) {
-    code = bytes ? must(records, all) : want(records, all);
+    code = want(records, all);
     if (code <= 0) return code;
   }
   field->data = records->at + bytes;

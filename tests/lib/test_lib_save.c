@@ -396,6 +396,27 @@ static void names_of_every_length_can_be_saved(void **state) {
   for (size_t i = 0; i < FLAGS_COUNT; i++) assert_int_equal(save_to(long_path, all_flags[i]), WEIR_ENAMETOOLONG);
 }
 
+/* Some file systems take only whole characters. */
+static void long_names_are_cut_between_characters(void **state) {
+  char name[256] = "n", long_path[400];
+  for (size_t i = 1; i < 255; i += 2) memcpy(name + i, "\xc3\xa4", 3);
+  (void)snprintf(long_path, sizeof long_path, "%s/%s", directory, name);
+  struct weir_writer_options options = {.flags = WEIR_ATOMIC};
+  struct weir_writer writer;
+  assert_int_equal(weir_writer_open(&writer, long_path, &options, NULL), 0);
+  DIR *entries = opendir(directory);
+  assert_non_null(entries);
+  const struct dirent *entry;
+  while ((entry = readdir(entries)) && strlen(entry->d_name) < 3) {
+  }
+  assert_non_null(entry);
+  const char *mark = strstr(entry->d_name, ".weir-000000");
+  assert_non_null(mark);
+  assert_int_equal(mark[-1], (char)0xa4);
+  (void)closedir(entries);
+  weir_writer_abandon(&writer);
+}
+
 static void works_in_the_current_directory(void **state) {
   char here[512];
   assert_non_null(getcwd(here, sizeof here));
@@ -657,6 +678,7 @@ int main(void) {
       TEST(survives_being_taken_for_a_left_file),
       TEST(without_locks_nothing_of_others_is_removed),
       TEST(names_of_every_length_can_be_saved),
+      TEST(long_names_are_cut_between_characters),
       TEST(works_in_the_current_directory),
       TEST(several_processes_may_save_one_file),
       TEST(every_call_may_fail),

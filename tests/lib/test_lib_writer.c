@@ -84,6 +84,7 @@ static void check_writes(size_t buffer, size_t size) {
     sum += sizes[i];
   }
   assert_int_equal(sum, size);
+  if (size % buffer) assert_int_equal(sizes[writes - 1], size % buffer);
 }
 
 static void every_buffer_is_filled_exactly(void **state) {
@@ -455,6 +456,29 @@ static void direct_flushes_and_appends_go_on_where_they_were(void **state) {
   }
 }
 
+static unsigned direct_writes, plain_writes;
+static ssize_t count_direct(int fd, const void *data, size_t size, off_t offset) {
+  if (fcntl(fd, F_GETFL) & O_DIRECT)
+    direct_writes++;
+  else
+    plain_writes++;
+  return inject_real_pwrite(fd, data, size, offset);
+}
+static void only_what_is_not_aligned_goes_through_the_cache(void **state) {
+  if (!can(WEIR_FEATURE_DIRECT, "direct transfers")) skip();
+  (void)os_override("pwrite", (os_function *)count_direct);
+  direct_writes = plain_writes = 0;
+  struct weir_writer_options options = {.strategy = WEIR_DIRECT, .buffer_bytes = 8192};
+  struct weir_writer writer = opened(&options);
+  assert_int_equal(weir_writer_put(&writer, content, 1000), 0);
+  assert_int_equal(weir_writer_flush(&writer), 0);
+  assert_int_equal(put_all(&writer, content + 1000, 99000, 100), 0);
+  assert_int_equal(finished(&writer), 0);
+  assert_true(holds(path, content, 100000));
+  assert_int_equal(plain_writes, 3);      /* what was flushed, from there to the next block, and the end */
+  assert_in_range(direct_writes, 11, 13); /* where blocks are small, those of the flush and the end, too */
+}
+
 /* The file system says no at the first transfer. What is asked for fails; what was chosen goes the plain way. */
 static ssize_t refuse_aligned(int fd, const void *data, size_t size, off_t offset) {
   if (fcntl(fd, F_GETFL) & O_DIRECT) {
@@ -821,6 +845,7 @@ int main(void) {
       TEST(direct_files_have_the_right_tail),
       TEST(uncached_files_have_the_right_bytes),
       TEST(direct_flushes_and_appends_go_on_where_they_were),
+      TEST(only_what_is_not_aligned_goes_through_the_cache),
       TEST(refused_uncached_transfers_are_told),
       TEST(reserved_space_that_is_not_used_goes),
       TEST(writing_back_begins_at_the_pace),
