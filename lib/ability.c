@@ -247,8 +247,8 @@ int weir__cached_percent(os_file file, uint64_t offset, uint64_t length) {
 
 #define WARM_PERCENT 90      /* from here on a file counts as cached */
 #define COLD_SMALL (4 * MIB) /* the system's own read-ahead is enough for less */
-#define WHOLE_THREADS_FROM (16 * MIB)
-#define WHOLE_THREAD_BYTES (8 * MIB)  /* at least, for each thread: starting one costs as much as copying 0.3 MiB */
+#define WHOLE_THREADS_FROM (8 * MIB)
+#define WHOLE_THREAD_BYTES (4 * MIB)  /* at least, for each thread: starting one costs as much as copying 0.3 MiB */
 #define WHOLE_THREADS_MAX 4u          /* memory is busy then */
 #define MEMORY_ASKED_FROM (256 * MIB) /* below it, finding out what is free costs more than it saves */
 

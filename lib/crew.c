@@ -6,7 +6,7 @@
 
 int64_t crew_read(const struct crew_source *source, void *data, size_t size, size_t at) {
   if (!source->positional) return os_read(source->file, data, size);
-  if (!source->uncached) return os_pread(source->file, data, size, source->offset + at);
+  if (!source->uncached) return weir__pread_once(source->file, data, size, source->offset + at);
   const struct os_piece piece = {data, size};
   return os_preadv(source->file, &piece, 1, source->offset + at, OS_TRANSFER_UNCACHED);
 }

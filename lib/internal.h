@@ -56,6 +56,10 @@ int weir__open(const char *path, unsigned os_flags, unsigned flags, unsigned mod
 
 /* ---- transferring.c: until all is done, the end, or an error; *done tells how many bytes in each case ---- */
 
+/* One transfer through the page cache, maybe short, as os_pread and os_pwrite; the way round memory that copies slowly. */
+int64_t weir__pread_once(os_file file, void *data, size_t size, uint64_t offset);
+int64_t weir__pwrite_once(os_file file, const void *data, size_t size, uint64_t offset);
+
 int weir__pread(os_file file, void *data, size_t size, uint64_t offset, size_t *done);
 int weir__pwrite(os_file file, const void *data, size_t size, uint64_t offset, size_t *done);
 /* At the file's own position: pipes and the like too. They wait where a descriptor is set not to block. */

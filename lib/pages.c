@@ -22,7 +22,7 @@ static size_t round_up(size_t bytes, size_t unit) { return (bytes + (unit - 1)) 
 
 /* Bytes to map for `bytes`: the same for what it gives itself. 0 when there is no such number. */
 static size_t mapped_bytes(size_t bytes) {
-  if (bytes > SIZE_MAX - HUGE_UNIT) return 0;
+  if (bytes > SIZE_MAX / 2) return 0; /* the distance of two addresses must be a number too */
   bytes = round_up(bytes ? bytes : 1, os_page_size());
   return bytes % HUGE_UNIT >= HUGE_TAIL ? round_up(bytes, HUGE_UNIT) : bytes;
 }
@@ -50,13 +50,16 @@ void weir__pages_put(void *pages, size_t bytes) {
 /* ---- bytes ---- */
 
 /*
- * weir_bytes.kind: where the memory is from, and for pages how many of 4 KiB from the start may have been written to; all
- * behind them is as the system gave it, zero. MARK_ALL: unknown.
+ * weir_bytes.kind: where the memory is from, and above that
+ *   of malloc: how many bytes before `data` its memory begins, for it begins where copies from files are slow;
+ *   of pages: how many of 4 KiB from the start may have been written to; all behind them is as the system gave it, zero.
+ *   MARK_ALL: unknown.
  */
 enum { FROM_NOWHERE, FROM_MALLOC, FROM_PAGES, FROM_MASK = 3 };
 #define MARK_SHIFT 2
 #define MARK_ALL (UINT32_MAX >> MARK_SHIFT)
 #define MARK_UNIT (4 * KIB)
+#define ALIGNMENT 64u /* of what malloc gives */
 
 static size_t mark_of(size_t written) {
   const size_t units = written / MARK_UNIT + (written % MARK_UNIT != 0);
@@ -67,10 +70,12 @@ static void set_mark(struct weir_bytes *bytes, size_t mark) {
   bytes->kind = (unsigned)(mark << MARK_SHIFT) | (bytes->kind & FROM_MASK);
 }
 
+static bool is_pages(const struct weir_bytes *bytes) { return (bytes->kind & FROM_MASK) == FROM_PAGES; }
+
 static void put_memory(const struct weir_bytes *bytes) {
   switch (bytes->kind & FROM_MASK) {
     case FROM_MALLOC:
-      free(bytes->data);
+      free(bytes->data - (bytes->kind >> MARK_SHIFT));
       break;
     case FROM_PAGES:
       weir__pages_put(bytes->data, bytes->capacity + 1);
@@ -95,15 +100,16 @@ static int get_pages(size_t capacity, unsigned flags, struct weir_bytes *out) {
 }
 
 static int get_malloc(size_t capacity, struct weir_bytes *out) {
-  char *data = malloc(capacity + 1);
-  if (!data) return WEIR_ENOMEM;
-  *out = (struct weir_bytes){.data = data, .capacity = capacity, .kind = FROM_MALLOC};
+  char *memory = malloc(capacity + 1 + ALIGNMENT);
+  if (!memory) return WEIR_ENOMEM;
+  const unsigned skip = (unsigned)(-(uintptr_t)memory % ALIGNMENT);
+  *out = (struct weir_bytes){.data = memory + skip, .capacity = capacity, .kind = skip << MARK_SHIFT | FROM_MALLOC};
   return 0;
 }
 
 static bool is_enough(const struct weir_bytes *bytes, size_t capacity, unsigned flags) {
   if (!bytes->data || bytes->capacity < capacity) return false;
-  return !(flags & WEIR__PAGES) || (bytes->kind & FROM_MASK) == FROM_PAGES;
+  return !(flags & WEIR__PAGES) || is_pages(bytes);
 }
 
 int weir__bytes_room(struct weir_bytes *bytes, size_t capacity, size_t keep, unsigned flags) {
@@ -127,16 +133,18 @@ int weir__bytes_room(struct weir_bytes *bytes, size_t capacity, size_t keep, uns
 
 int weir__bytes_reserve(struct weir_bytes *bytes, size_t capacity, size_t keep, unsigned flags) {
   const int error = weir__bytes_room(bytes, capacity, keep, flags);
-  if (bytes->data) set_mark(bytes, MARK_ALL);
+  if (is_pages(bytes)) set_mark(bytes, MARK_ALL);
   return error;
 }
 
 void weir__bytes_end(struct weir_bytes *bytes, size_t size, size_t written) {
   bytes->size = size;
-  const size_t before = bytes->kind >> MARK_SHIFT, now = mark_of(written), mark = now > before ? now : before;
-  set_mark(bytes, mark);
-  const bool pages = (bytes->kind & FROM_MASK) == FROM_PAGES;
-  if (!pages || mark == MARK_ALL || size / MARK_UNIT < mark) bytes->data[size] = '\0';
+  if (is_pages(bytes)) {
+    const size_t before = bytes->kind >> MARK_SHIFT, now = mark_of(written), mark = now > before ? now : before;
+    set_mark(bytes, mark);
+    if (mark != MARK_ALL && size / MARK_UNIT >= mark) return; /* zero as it is */
+  }
+  bytes->data[size] = '\0';
 }
 
 char *weir_slice_copy(struct weir_slice slice) {

@@ -6,6 +6,7 @@
 
 /* weir_view.file: what `map` is. */
 enum { NOTHING, MAPPED, READ };
+#define KIND_MASK 0xffu /* of weir_bytes.kind: all that its release needs */
 
 static int advice_of(enum weir_hint hint, enum os_advice *advice) {
   static const enum os_advice advices[] = {
@@ -77,7 +78,7 @@ static int keep(int code, struct weir_bytes *bytes, struct weir_view *view) {
                              .size = bytes->size,
                              .map = bytes->data,
                              .map_size = bytes->capacity,
-                             .file = READ + (int)(bytes->kind & 3u)};
+                             .file = READ + (int)(bytes->kind & KIND_MASK)};
   return 0;
 }
 
