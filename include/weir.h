@@ -222,9 +222,9 @@ struct weir_write_options {
  * Makes `path` hold exactly these bytes. Without flags an existing file is overwritten and cut. With WEIR_ATOMIC the data go
  * to a temporary file beside it, ".NAME.weir-XXXXXX", which then takes its name, keeping mode and, where allowed, owner of
  * the old one; a symbolic link is followed, so it is its target that is replaced. A temporary file left by a crash is
- * removed by the next atomic write of the same name once no living process holds it. With WEIR_DURABLE the data, and with
- * WEIR_ATOMIC or a new file the directory too, are flushed: WEIR_EDURABLE means the new file is in place but the directory's
- * flush failed.
+ * removed by the next atomic write of the same name once no living process holds it; a long NAME is cut, and more than 256
+ * writes of one name at once are WEIR_EBUSY. With WEIR_DURABLE the data, and with WEIR_ATOMIC or a new file the directory
+ * too, are flushed: WEIR_EDURABLE means the new file is in place but the directory's flush failed.
  */
 int weir_write_file(const char *path, const void *data, size_t size, const struct weir_write_options *options,
                     struct weir_error *error);
@@ -404,7 +404,7 @@ struct weir_writer_options {
   unsigned mode;               /* as for weir_write_file */
   uint64_t reserved[4];
 };
-#define WEIR_APPEND (1u << 20) /* go on at the end of the file */
+#define WEIR_APPEND (1u << 20) /* go on at the end of the file; with WEIR_ATOMIC, of a copy that takes its place */
 
 struct weir_writer_state; /* private */
 struct weir_writer {
