@@ -16,6 +16,8 @@ SKIP = 77
 WANTED = ["include/weir.h", "include/weir/method.h", "libweir.so", "libweir.so.0", "libweir.so.0.1.0", "libweir.a",
           "pkgconfig/weir.pc", "man3/weir.3", "man3/weir_lines.3", "man3/weir_read_file.3", "man3/weir_lines_next.3"]
 
+STRICT = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-D_FILE_OFFSET_BITS=64"]
+
 
 def run(command, **options):
     result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, **options)
@@ -39,6 +41,20 @@ def flags(package, root, *options):
     return run(["pkg-config", *options, "--cflags", "--libs", "weir"], env=environment).split()
 
 
+def example_of_readme(root, source, compiler, options):
+    """The program in README.md, built and run as it stands there."""
+    with open(os.path.join(source, "README.md"), encoding="utf-8") as file:
+        text = re.search(r"^```c\n(.*?weir_lines_open.*?)^```$", file.read(), flags=re.DOTALL | re.MULTILINE).group(1)
+    with open(os.path.join(root, "longest.c"), "w", encoding="utf-8") as file:
+        file.write(text)
+    with open(os.path.join(root, "big.log"), "w", encoding="utf-8") as file:
+        file.write("one\nseventeen letters\ntwo")
+    run([*compiler, "longest.c", "-o", "longest", *options], cwd=root)
+    printed = run([os.path.join(root, "longest")], cwd=root)
+    if printed != "17\n":
+        sys.exit(f"the program of README.md prints {printed!r}")
+
+
 def check(root, source, compiler, uring_inside):
     below = files_below(root)
     missing = [wanted for wanted in WANTED if not any(path.endswith("/" + wanted) for path in below)]
@@ -51,7 +67,7 @@ def check(root, source, compiler, uring_inside):
         sys.exit("libweir.so has no name of its own")
     program, data = os.path.join(root, "everything"), os.path.join(root, "data")
     text = os.path.join(source, "tests/lib/everything.c")
-    build = [*compiler, "-std=c11", "-Wall", "-Wextra", "-Werror", "-D_FILE_OFFSET_BITS=64", "-o", program, text]
+    build = [*compiler, *STRICT, "-o", program, text]
     for kind in ("shared", "static library", "static"):
         if kind == "shared":
             run([*build, *flags(package, root), f"-Wl,-rpath,{libraries}"])
@@ -69,6 +85,7 @@ def check(root, source, compiler, uring_inside):
         wanted = {"shared": ["libc.so.6", "libweir.so.0"], "static library": ["libc.so.6"], "static": []}[kind]
         if libraries_needed != wanted:
             sys.exit(f"a {kind} program should need {wanted}")
+    example_of_readme(root, source, [*compiler, *STRICT], [*flags(package, root), f"-Wl,-rpath,{libraries}"])
     if uring_inside and needed(shared) != ["libc.so.6"]:
         sys.exit(f"libweir.so needs {needed(shared)}")
 
