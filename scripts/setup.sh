@@ -3,8 +3,8 @@
 set -eu
 
 need_build="gcc meson ninja-build pkg-config python3 libc6-dev libjansson-dev libinih-dev libxxhash-dev liburing-dev libcmocka-dev zlib1g-dev"
-need_check="$need_build g++ clang strace gcc-mingw-w64-x86-64 libclang-rt-dev locales bindfs fuse3 btrfs-progs e2fsprogs"
-need_peers="$need_build fio"
+need_check="$need_build g++ clang strace gcc-mingw-w64-x86-64 libclang-rt-dev groff-base locales bindfs fuse3 btrfs-progs e2fsprogs"
+need_peers="$need_build g++ fio libglib2.0-dev"
 case "${1:-run}" in
   run) wanted=$need_build ;;
   check) wanted=$need_check ;;
@@ -16,11 +16,17 @@ if ! command -v dpkg-query >/dev/null 2>&1; then
   echo "setup: not a Debian system; these are needed, under the names your system has for them: $wanted" >&2
   exit 0
 fi
-missing=
-for package in $wanted; do
-  dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
-done
-[ -n "$missing" ] || exit 0
+# Programs for 32 bits: only this kind of machine has them, and only where no other compiler would have to go for it.
+extra=
+[ "${1:-run}" != check ] || [ "$(dpkg --print-architecture)" != amd64 ] || extra=gcc-multilib
+lacking() {
+  for package in "$@"; do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || printf ' %s' "$package"
+  done
+}
+missing=$(lacking $wanted)
+extra=$(lacking $extra)
+[ -n "$missing$extra" ] || exit 0
 
 if [ "$(id -u)" = 0 ]; then as_root=
 elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then as_root="sudo -n"
@@ -29,12 +35,14 @@ else
   for package in $need_build; do
     case "$missing " in *" $package "*) lacks="${lacks:-} $package" ;; esac
   done
-  echo "setup: not root, so not installed:$missing" >&2
-  echo "setup: as root: apt-get install$missing" >&2
+  echo "setup: not root, so not installed:$missing$extra" >&2
+  echo "setup: as root: apt-get install$missing$extra" >&2
   [ -z "${lacks:-}" ] || exit 2
   exit 0
 fi
-echo "setup: installing$missing"
+echo "setup: installing$missing$extra"
 export DEBIAN_FRONTEND=noninteractive
 $as_root apt-get update -qq
-$as_root apt-get install -y -qq --no-install-recommends $missing >/dev/null
+[ -z "$missing" ] || $as_root apt-get install -y -qq --no-install-recommends $missing >/dev/null
+[ -z "$extra" ] || $as_root apt-get install -y -qq --no-install-recommends --no-remove $extra >/dev/null ||
+  echo "setup: not installed, for other packages would have to go:$extra" >&2
