@@ -10,7 +10,7 @@
 #define SEGMENTS_MOST (1u << 30) /* larger files have larger segments, so that their number fits a counter everywhere */
 #define THREADS_MOST 256u
 /* Counting: bytes read at once, which stay in the second-level cache; a thread is worth starting for so many. */
-#define COUNT_BLOCK ((size_t)128 << 10)
+#define COUNT_BLOCK ((size_t)256 << 10)
 #define COUNT_BYTES_A_THREAD ((uint64_t)4 << 20)
 
 /* ---- threads over segments ---- */

@@ -9,42 +9,81 @@
 #include "lib/internal.h"
 
 #define STEP 64u
-/* Entries that are written without looking, where there is room: for lines above 30 bytes, and for lines above 4. */
+/* Masks with no more bits than this, as lines above 30 bytes make, are taken apart bit by bit. */
 #define FEW 2u
-#define MANY 12u
 
 #define USES_SSE2 __attribute__((target("sse2")))
 #define USES_AVX2 __attribute__((target("avx2,bmi,popcnt")))
 #define PART_OF_LOOP static inline __attribute__((always_inline))
 
-struct found {
-  uint32_t *ends;
-  size_t count, max;
-};
-
 /* The offset of the lowest bit; what it gives for none is not used. */
 PART_OF_LOOP uint32_t lowest(uint64_t mask) { return (uint32_t)__builtin_ctzll(mask | (uint64_t)1 << 63); }
 
-/* Adds all of the mask, which must fit. Most masks have few bits or many, so the number of entries written is one of two
- * whatever the bits are: a branch for each would be guessed wrong too often. */
-PART_OF_LOOP void add_all(struct found *found, uint64_t mask, uint32_t at) {
-  uint32_t *out = found->ends + found->count;
-  const unsigned bits = (unsigned)__builtin_popcountll(mask);
-  for (unsigned i = 0; i < FEW; i++, mask &= mask - 1) out[i] = at + lowest(mask);
-  if (bits > FEW) {
-    for (unsigned i = FEW; i < MANY; i++, mask &= mask - 1) out[i] = at + lowest(mask);
-    for (unsigned i = MANY; i < bits; i++, mask &= mask - 1) out[i] = at + lowest(mask);
-  }
-  found->count += bits;
+/* The places of the bits of a byte, lowest first, each in a byte of its own; what is above them is not used. */
+#define PLACES_0(above) (above), ((above) << 8)
+#define PLACES_1(above) PLACES_0(above), PLACES_0((above) << 8 | 1)
+#define PLACES_2(above) PLACES_1(above), PLACES_1((above) << 8 | 2)
+#define PLACES_3(above) PLACES_2(above), PLACES_2((above) << 8 | 3)
+#define PLACES_4(above) PLACES_3(above), PLACES_3((above) << 8 | 4)
+#define PLACES_5(above) PLACES_4(above), PLACES_4((above) << 8 | 5)
+#define PLACES_6(above) PLACES_5(above), PLACES_5((above) << 8 | 6)
+#define PLACES_7(above) PLACES_6(above), PLACES_6((above) << 8 | 7)
+static const uint64_t places[256] = {PLACES_7((uint64_t)0)};
+
+/* How many they are; for processors that cannot count them. */
+#define BITS_2(n) (n), (n) + 1, (n) + 1, (n) + 2
+#define BITS_4(n) BITS_2(n), BITS_2((n) + 1), BITS_2((n) + 1), BITS_2((n) + 2)
+#define BITS_6(n) BITS_4(n), BITS_4((n) + 1), BITS_4((n) + 1), BITS_4((n) + 2)
+static const uint8_t bits_of[256] = {BITS_6(0), BITS_6(1), BITS_6(1), BITS_6(2)};
+
+/* Adds the lowest eight bits, counted from `begin`, and returns where the next entry goes. */
+USES_AVX2 PART_OF_LOOP uint32_t *add_byte(uint32_t *out, uint32_t mask, __m256i begin) {
+  const __m128i packed = _mm_loadl_epi64((const __m128i *)(const void *)&places[mask & 255]);
+  _mm256_storeu_si256((__m256i *)(void *)out, _mm256_add_epi32(_mm256_cvtepu8_epi32(packed), begin));
+  return out + __builtin_popcount(mask & 255);
 }
 
-/* Adds as much of the mask as there is room for; false if some is left. */
-static bool add_some(struct found *found, uint64_t mask, uint32_t at) {
-  for (; mask; mask &= mask - 1) {
-    if (found->count == found->max) return false;
-    found->ends[found->count++] = at + lowest(mask);
+USES_AVX2 PART_OF_LOOP void add_half(uint32_t *out, uint32_t mask, __m256i begin) {
+  const __m256i eight = _mm256_set1_epi32(8);
+  out = add_byte(out, mask, begin);
+  begin = _mm256_add_epi32(begin, eight);
+  out = add_byte(out, mask >> 8, begin);
+  begin = _mm256_add_epi32(begin, eight);
+  out = add_byte(out, mask >> 16, begin);
+  begin = _mm256_add_epi32(begin, eight);
+  (void)add_byte(out, mask >> 24, begin);
+}
+
+/* Adds all of the mask and returns where the next entry goes; there must be room for 64. Entries are written without
+ * looking how many bits there are, since a branch for each would be guessed wrong too often. The processor works on both
+ * halves at once; the first may write into the place of the second, which comes later. */
+USES_AVX2 PART_OF_LOOP uint32_t *add_avx2(uint32_t *out, uint64_t mask, uint32_t at) {
+  const unsigned bits = (unsigned)__builtin_popcountll(mask);
+  if (bits <= FEW) {
+    out[0] = at + lowest(mask);
+    out[1] = at + lowest(mask & (mask - 1));
+    return out + bits;
   }
-  return true;
+  add_half(out, (uint32_t)mask, _mm256_set1_epi32((int)at));
+  add_half(out + __builtin_popcount((uint32_t)mask), (uint32_t)(mask >> 32), _mm256_set1_epi32((int)(at + 32)));
+  return out + bits;
+}
+
+USES_SSE2 PART_OF_LOOP uint32_t *add_sse2(uint32_t *out, uint64_t mask, uint32_t at) {
+  const __m128i zero = _mm_setzero_si128();
+  if ((mask & (mask - 1)) == 0) {
+    out[0] = at + lowest(mask);
+    return out + (mask != 0);
+  }
+  for (unsigned i = 0; i < STEP; i += 8) {
+    const unsigned byte = (unsigned)(mask >> i) & 255;
+    const __m128i words = _mm_unpacklo_epi8(_mm_loadl_epi64((const __m128i *)(const void *)&places[byte]), zero);
+    const __m128i begin = _mm_set1_epi32((int)(at + i));
+    _mm_storeu_si128((__m128i *)(void *)out, _mm_add_epi32(_mm_unpacklo_epi16(words, zero), begin));
+    _mm_storeu_si128((__m128i *)(void *)(out + 4), _mm_add_epi32(_mm_unpackhi_epi16(words, zero), begin));
+    out += bits_of[byte];
+  }
+  return out;
 }
 
 /* Where 64 bytes have LF and CR. */
@@ -75,52 +114,67 @@ static struct masks masks_of_rest(const char *data, size_t from, size_t size) {
   return (struct masks){masks.lf >> (STEP - rest), masks.cr >> (STEP - rest)};
 }
 
-/* The bytes that the loop left: fewer than 64, or all for which `ends` had too little room. */
-static void add_rest(struct found *found, const char *data, size_t from, size_t size, bool *any_cr) {
-  for (; from < size; from += STEP) {
-    const struct masks masks = size - from < STEP ? masks_of_rest(data, from, size) : masks_sse2(data + from);
-    if (masks.cr) *any_cr = true;
-    if (!add_some(found, masks.lf, (uint32_t)from)) return;
+/* What the loop has found, and what it has left: fewer than 64 bytes, or all for which there was too little room. */
+struct rest {
+  const char *data;
+  size_t from, at, size; /* the loop began at `from` and went up to `at` */
+  uint32_t *ends;
+  size_t count, max;
+  bool any_cr;
+};
+
+/* Adds as much of the mask as there is room for; false if some is left. */
+static bool add_some(struct rest *rest, uint64_t mask, uint32_t at) {
+  for (; mask; mask &= mask - 1) {
+    if (rest->count == rest->max) return false;
+    rest->ends[rest->count++] = at + lowest(mask);
   }
+  return true;
 }
 
-static size_t finish(struct found *found, const char *data, size_t from, size_t at, size_t size, bool any_cr, size_t *used,
-                     bool *cr) {
-  add_rest(found, data, at, size, &any_cr);
-  *used = found->count < found->max ? size : found->count ? (size_t)found->ends[found->count - 1] + 1 : from;
-  if (from && data[from - 1] == '\r') any_cr = true;
-  if (any_cr && weir__has_cr(data, found->ends, found->count)) *cr = true;
-  return found->count;
+static size_t finish(struct rest *rest, size_t *used, bool *cr) {
+  const char *data = rest->data;
+  for (size_t at = rest->at; at < rest->size; at += STEP) {
+    const struct masks masks = rest->size - at < STEP ? masks_of_rest(data, at, rest->size) : masks_sse2(data + at);
+    if (masks.cr) rest->any_cr = true;
+    if (!add_some(rest, masks.lf, (uint32_t)at)) break;
+  }
+  *used = rest->count < rest->max ? rest->size : rest->max ? (size_t)rest->ends[rest->max - 1] + 1 : rest->from;
+  if (rest->from && data[rest->from - 1] == '\r') rest->any_cr = true;
+  if (rest->any_cr && weir__has_cr(data, rest->ends, rest->count)) *cr = true;
+  return rest->count;
 }
 
 USES_SSE2 static size_t lines_sse2(const char *data, size_t from, size_t size, uint32_t *ends, size_t max, size_t *used,
                                    bool *cr) {
-  struct found found = {ends, 0, max};
-  size_t at = from;
+  uint32_t *out = ends, *const full = ends + max;
   uint64_t any_cr = 0;
-  for (; size - at >= STEP && max - found.count >= STEP; at += STEP) {
+  size_t at = from;
+  for (; size - at >= STEP && (size_t)(full - out) >= STEP; at += STEP) {
     const struct masks masks = masks_sse2(data + at);
     any_cr |= masks.cr;
-    add_all(&found, masks.lf, (uint32_t)at);
+    out = add_sse2(out, masks.lf, (uint32_t)at);
   }
-  return finish(&found, data, from, at, size, any_cr != 0, used, cr);
+  struct rest rest = {data, from, at, size, ends, (size_t)(out - ends), max, any_cr != 0};
+  return finish(&rest, used, cr);
 }
 
 USES_AVX2 static size_t lines_avx2(const char *data, size_t from, size_t size, uint32_t *ends, size_t max, size_t *used,
                                    bool *cr) {
   const __m256i lf = _mm256_set1_epi8('\n'), cr_byte = _mm256_set1_epi8('\r');
   __m256i any_cr = _mm256_setzero_si256();
-  struct found found = {ends, 0, max};
+  uint32_t *out = ends, *const full = ends + max;
   size_t at = from;
-  for (; size - at >= STEP && max - found.count >= STEP; at += STEP) {
+  for (; size - at >= STEP && (size_t)(full - out) >= STEP; at += STEP) {
     const __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)(data + at));
     const __m256i high = _mm256_loadu_si256((const __m256i *)(const void *)(data + at + 32));
     const uint64_t mask = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(low, lf)) |
                           (uint64_t)(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(high, lf)) << 32;
     any_cr = _mm256_or_si256(any_cr, _mm256_or_si256(_mm256_cmpeq_epi8(low, cr_byte), _mm256_cmpeq_epi8(high, cr_byte)));
-    add_all(&found, mask, (uint32_t)at);
+    out = add_avx2(out, mask, (uint32_t)at);
   }
-  return finish(&found, data, from, at, size, !_mm256_testz_si256(any_cr, any_cr), used, cr);
+  struct rest rest = {data, from, at, size, ends, (size_t)(out - ends), max, !_mm256_testz_si256(any_cr, any_cr)};
+  return finish(&rest, used, cr);
 }
 
 /* ---- counting: bytes count up to 255 before they are added up ---- */
