@@ -236,19 +236,30 @@ static int sample_cache(os_file file, uint64_t offset, uint64_t length) {
   return (int)(cached * 100 / SAMPLES);
 }
 
+/* Asking about a range takes as long as a twentieth of reading it, so of large ones only some windows are looked at. */
+#define WINDOWS 16u
+#define WINDOW (128 * KIB)
+
 int weir__cached_percent(os_file file, uint64_t offset, uint64_t length) {
   struct os_cache state;
   if (length == 0) return 100;
-  if (os_cache_state(file, offset, length, &state)) return sample_cache(file, offset, length);
-  return (int)((double)state.cached_bytes * 100 / (double)length);
+  const bool whole = length <= 2 * WINDOWS * WINDOW;
+  const uint64_t window = whole ? length : WINDOW, step = length / WINDOWS;
+  uint64_t cached = 0, looked_at = 0;
+  for (unsigned i = 0; i < (whole ? 1 : WINDOWS); i++) {
+    if (os_cache_state(file, offset + i * step, window, &state)) return sample_cache(file, offset, length);
+    cached += state.cached_bytes;
+    looked_at += window;
+  }
+  return (int)((double)cached * 100 / (double)looked_at);
 }
 
 /* ---- what WEIR_AUTO does ---- */
 
 #define WARM_PERCENT 90      /* from here on a file counts as cached */
 #define COLD_SMALL (4 * MIB) /* the system's own read-ahead is enough for less */
-#define WHOLE_THREADS_FROM (8 * MIB)
-#define WHOLE_THREAD_BYTES (4 * MIB)  /* at least, for each thread: starting one costs as much as copying 0.3 MiB */
+#define WHOLE_THREADS_FROM (16 * MIB)
+#define WHOLE_THREAD_BYTES (8 * MIB)  /* at least, for each thread: starting one costs as much as copying 0.3 MiB */
 #define WHOLE_THREADS_MAX 4u          /* memory is busy then */
 #define MEMORY_ASKED_FROM (256 * MIB) /* below it, finding out what is free costs more than it saves */
 

@@ -374,11 +374,11 @@ static void sizes_beyond_memory_are_errors(void **state) {
 }
 
 /* The file changes while it is read, at its first transfer. */
-static const char *changing_path;
+static _Atomic(const char *) changing_path; /* several threads may read */
 static off_t changed_size;
 static ssize_t change_then_pread(int fd, void *data, size_t size, off_t offset) {
-  if (changing_path) (void)truncate(changing_path, changed_size);
-  changing_path = NULL;
+  const char *path = atomic_exchange(&changing_path, NULL);
+  if (path) (void)truncate(path, changed_size);
   return pread(fd, data, size, offset);
 }
 
