@@ -19,8 +19,9 @@ def main(output, version_map, library, rests, objcopy, archiver, *compiler):
         one, keep = os.path.join(folder, "weir.o"), os.path.join(folder, "names")
         with open(keep, "w", encoding="utf-8") as file:
             file.write("\n".join(names) + "\n")
-        subprocess.run([*compiler, "-r", "-nostdlib", "-o", one, "-Wl,--whole-archive", library, "-Wl,--no-whole-archive",
-                        *filter(None, rests.split(","))], check=True)
+        roots = [f"-Wl,--undefined={name}" for name in names]
+        parts = ["-Wl,--whole-archive", library, "-Wl,--no-whole-archive", *filter(None, rests.split(","))]
+        subprocess.run([*compiler, "-r", "-nostdlib", "-o", one, "-Wl,--gc-sections", *roots, *parts], check=True)
         subprocess.run([objcopy, f"--keep-global-symbols={keep}", one], check=True)
         if os.path.exists(output):
             os.remove(output)  # an archive is added to, not replaced

@@ -13,8 +13,8 @@ import sys
 import tempfile
 
 SKIP = 77
-FLAGS = ["-m32", "-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wno-unused-parameter", "-Wno-psabi",
-         "-D_POSIX_C_SOURCE=200809L", "-D_FILE_OFFSET_BITS=64"]
+FLAGS = ["-m32", "-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow",
+         "-Wno-unused-parameter", "-Wno-psabi","-D_POSIX_C_SOURCE=200809L", "-D_FILE_OFFSET_BITS=64"]
 
 
 def run(command, folder, timeout=300, **options):
