@@ -175,11 +175,11 @@ static unsigned slots_at_rest(const struct weir_stream *s) { return s->alignment
 
 /* ---- going on another way ---- */
 
-/* Ends what is in flight. Memory that the system may still write to is given up for new one. */
+/* Ends what is in flight. Memory that the system may still write to is given up for new one, never to be used again. */
 static int land(struct weir_stream *s) {
   if (weir__flight_close(s)) return 0;
-  s->slots = NULL;
   s->pages = NULL;
+  drop_slots(s);
   return make_slots(s, slots_at_rest(s), 0);
 }
 
@@ -697,10 +697,7 @@ const struct weir_error *weir_stream_error(const struct weir_stream *stream) { r
 int weir_stream_close(struct weir_stream *stream) {
   if (!stream) return 0;
   const int first = stream->first_error;
-  if (stream->process == weir__process() && !weir__flight_close(stream)) {
-    stream->pages = NULL;
-    stream->slots = NULL;
-  }
+  if (stream->process == weir__process() && !weir__flight_close(stream)) stream->pages = NULL;
   release(stream);
   return first;
 }

@@ -108,7 +108,10 @@ static inline bool inject_disarm(void) {
 
 static unsigned inject_memory_at, inject_memory_calls; /* 0: none fails */
 
-static inline bool inject_memory_fails(void) { return inject_memory_at && ++inject_memory_calls == inject_memory_at; }
+/* From helper threads too. */
+static inline bool inject_memory_fails(void) {
+  return inject_memory_at && __atomic_add_fetch(&inject_memory_calls, 1, __ATOMIC_SEQ_CST) == inject_memory_at;
+}
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
