@@ -7,7 +7,7 @@
 
 #include "lib/copy_one.h"
 
-#define BLOCK_DEFAULT ((size_t)256 << 10)
+#define BLOCK_DEFAULT ((size_t)512 << 10)
 #define BLOCK_MAX ((size_t)1 << 30)
 #define THREADS_MAX 64u
 #define FLAGS \

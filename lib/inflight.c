@@ -56,13 +56,14 @@ static bool try_again(struct weir_request *request) { return ++request->state <=
 /* A failure is final: later flushes of the file give it again. */
 static int flushed(struct weir_file *file, int error) {
   int none = 0;
+  if (error == WEIR_EINVAL) error = WEIR_EOPNOTSUPP; /* pipes and the like have no stable storage */
   if (error) (void)atomic_compare_exchange_strong(&file->sync_error, &none, error);
   return error;
 }
 
 void weir__request_perform(struct weir_request *request) {
   struct weir_file *file = request->file;
-  char *data = (char *)request->data + request->done;
+  char *data = request->data ? (char *)request->data + request->done : NULL; /* a flush has none */
   const uint64_t offset = request->offset + request->done;
   size_t moved = 0;
   int code;
@@ -129,15 +130,15 @@ static bool put_in_ring(struct weir_queue *queue, struct weir_request *request) 
   static const enum os_ring_kind kinds[] = {
       [WEIR_OP_READ] = OS_RING_READ, [WEIR_OP_WRITE] = OS_RING_WRITE, [WEIR_OP_SYNC] = OS_RING_SYNC};
   const size_t left = request->size - request->done, part = left < TRANSFER_MAX ? left : TRANSFER_MAX;
-  char *data = (char *)request->data + request->done;
   const bool transfers = request->operation != WEIR_OP_SYNC;
+  char *data = transfers ? (char *)request->data + request->done : NULL;
   const struct os_ring_request ring_request = {
       .kind = kinds[request->operation],
       .file = request->file->os,
       .registered_file = request->file == queue->file,
       .buffer_index = transfers ? find_buffer(queue, data, part) : -1,
       .uncached = transfers && request->file->uncached,
-      .data = transfers ? data : NULL,
+      .data = data,
       .length = transfers ? (uint32_t)part : 0,
       .offset = transfers ? request->offset + request->done : 0,
       .tag = (uintptr_t)request,
