@@ -538,6 +538,41 @@ static void direct_and_uncached_files_take_any_range(void **state) {
   }
 }
 
+/* File systems differ in whether they refuse to begin inside a block behind the end. */
+static ssize_t strict_pread(int fd, void *data, size_t size, off_t offset) {
+  if ((fcntl(fd, F_GETFL) & O_DIRECT) && (offset % 512 || size % 512 || (uintptr_t)data % 512)) {
+    errno = EINVAL;
+    return -1;
+  }
+  return pread(fd, data, size, offset);
+}
+
+static void direct_reading_ends_inside_a_block(void **state) {
+  static const size_t sizes[] = {1, 511, 512, 513, 5000, 8192};
+  char *memory;
+  assert_int_equal(posix_memalign((void **)&memory, 4096, 16384), 0);
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    const struct path path = make("inside", sizes[i]);
+    const struct weir_open_options options = {.strategy = WEIR_DIRECT};
+    struct weir_file *file;
+    size_t size;
+    if (weir_file_open(path.text, &options, &file, NULL)) {
+      free(memory);
+      skip_because("no direct reading here");
+    }
+    replace("pread", (os_function *)strict_pread);
+    assert_int_equal(weir_file_read(file, memory, 16384), sizes[i]);
+    check_bytes(memory, sizes[i], 0);
+    assert_int_equal(weir_file_read(file, memory, 16384), 0);
+    assert_int_equal(weir_file_pread(file, memory, 16384, 3), sizes[i] > 3 ? sizes[i] - 3 : 0);
+    assert_int_equal(weir_file_seek(file, 0), 0);
+    assert_int_equal(weir_file_read_to_end(file, memory, sizes[i], &size), 0);
+    restore("pread");
+    assert_int_equal(weir_file_close(file), 0);
+  }
+  free(memory);
+}
+
 static void a_refused_strategy_cuts_no_file(void **state) {
   const struct path path = make("uncut", 10);
   const struct weir_open_options options = {.access = WEIR_OPEN_WRITE, .strategy = WEIR_DIRECT};
@@ -669,6 +704,7 @@ int main(void) {
       cmocka_unit_test(a_pipe_that_does_not_block_is_waited_for),
       cmocka_unit_test(a_pipe_that_nobody_reads_is_an_error),
       cmocka_unit_test(direct_and_uncached_files_take_any_range),
+      cmocka_unit_test(direct_reading_ends_inside_a_block),
       cmocka_unit_test(a_refused_strategy_cuts_no_file),
       cmocka_unit_test(a_failed_sync_is_final),
       cmocka_unit_test(closing_reports_what_only_closing_tells),
