@@ -351,13 +351,19 @@ static int read_direct(struct back *back, char *data, size_t size, uint64_t offs
   return 0;
 }
 
-static int read_back(struct back *back, char *data, size_t size, uint64_t offset, size_t *got) {
-  if (back->direct != os_no_file) {
-    if (read_direct(back, data, size, offset, got) == 0) return 0;
+/* `size` is room; `want` of it should be there. What a direct read does not give is looked for in the ordinary way. */
+static int read_back(struct back *back, char *data, size_t size, size_t want, uint64_t offset, size_t *got) {
+  size_t more = 0;
+  *got = 0;
+  if (back->direct != os_no_file && read_direct(back, data, size, offset, got)) {
     (void)os_close(back->direct);
     back->direct = os_no_file;
+    *got = 0;
   }
-  return weir__pread(back->cached, data, size, offset, got);
+  if (*got >= want) return 0;
+  const int code = weir__pread(back->cached, data + *got, want - *got, offset + *got, &more);
+  *got += more;
+  return code;
 }
 
 static size_t first_difference(const char *a, const char *b, size_t size) {
@@ -383,7 +389,7 @@ static int compare_block(struct weir__copy *copy, struct back *back, char *memor
   char *ours = memory, *theirs = memory + VERIFY_BLOCK;
   const size_t want = total - at < VERIFY_BLOCK ? (size_t)(total - at) : VERIFY_BLOCK;
   size_t got_ours = 0, got_theirs = 0;
-  int code = read_back(back, ours, VERIFY_BLOCK, at, &got_ours);
+  int code = read_back(back, ours, VERIFY_BLOCK, want, at, &got_ours);
   if (code) return weir__copy_fail(copy, code, "read back", copy->path, at, want);
   code = weir__pread(copy->source->file, theirs, want, at, &got_theirs);
   if (code) return weir__copy_fail(copy, code, "read", copy->source->path, at, want);
