@@ -74,13 +74,16 @@ def check(root, source, compiler, uring_inside):
     text = os.path.join(source, "tests/lib/everything.c")
     build = [*compiler, *STRICT, "-o", program, text]
     for kind in ("shared", "static library", "static"):
+        if kind == "static" and not uring_inside:
+            print("SKIPPED a static program: liburing's archive is not here")
+            continue
         if kind == "shared":
             run([*build, *flags(package, root), f"-Wl,-rpath,{libraries}"])
         else:  # as in a program that takes only this library's archive, and in one that is static altogether
             options = flags(package, root, "--static")
             whole = [] if kind == "static" else ["-Wl,-Bstatic"]
             options = [part for option in options
-                       for part in ([*whole, option, "-Wl,-Bdynamic"] if whole and option in ("-lweir", "-luring") else [option])]
+                       for part in ([*whole, option, "-Wl,-Bdynamic"] if whole and option == "-lweir" else [option])]
             run([*build, *options, *(["-static"] if kind == "static" else [])])
         os.mkdir(data)
         print(f"{kind}: {run([program, data]) or 'fine'}".rstrip())
