@@ -20,22 +20,22 @@
  */
 
 /* Leaves out overlong forms, surrogates and what is above U+10FFFF: they show in the second byte. */
-static bool second_fits(unsigned lead, unsigned second) {
+static inline bool second_fits(unsigned lead, unsigned second) {
   unsigned lowest = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
   unsigned highest = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
   return second >= lowest && second <= highest;
 }
 
-static bool follows(unsigned byte) { return (byte & 0xc0) == 0x80; }
+static inline bool follows(unsigned byte) { return (byte & 0xc0) == 0x80; }
 
 /* 0: no character begins with it. */
-static size_t lead_length(unsigned lead) {
+static inline size_t lead_length(unsigned lead) {
   if (lead < 0x80) return 1;
   if (lead < 0xc2 || lead > 0xf4) return 0;
   return lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
 }
 
-static size_t read_utf8(const unsigned char *in, size_t size, uint32_t *code) {
+static inline size_t read_utf8(const unsigned char *in, size_t size, uint32_t *code) {
   size_t length = lead_length(in[0]);
   *code = length == 1 ? in[0] : INVALID;
   if (length <= 1) return 1;
@@ -49,13 +49,13 @@ static size_t read_utf8(const unsigned char *in, size_t size, uint32_t *code) {
   return length;
 }
 
-static bool is_surrogate(uint32_t code) { return code >= 0xd800 && code <= 0xdfff; }
+static inline bool is_surrogate(uint32_t code) { return code >= 0xd800 && code <= 0xdfff; }
 
-static uint32_t unit16(const unsigned char *in, bool big) {
+static inline uint32_t unit16(const unsigned char *in, bool big) {
   return big ? (uint32_t)in[0] << 8 | in[1] : (uint32_t)in[1] << 8 | in[0];
 }
 
-static size_t read_utf16(const unsigned char *in, size_t size, bool big, uint32_t *code) {
+static inline size_t read_utf16(const unsigned char *in, size_t size, bool big, uint32_t *code) {
   *code = INVALID;
   if (size < 2) return 0;
   uint32_t first = unit16(in, big);
@@ -71,7 +71,7 @@ static size_t read_utf16(const unsigned char *in, size_t size, bool big, uint32_
   return 4;
 }
 
-static size_t read_utf32(const unsigned char *in, size_t size, bool big, uint32_t *code) {
+static inline size_t read_utf32(const unsigned char *in, size_t size, bool big, uint32_t *code) {
   *code = INVALID;
   if (size < 4) return 0;
   uint32_t value = big ? unit16(in, true) << 16 | unit16(in + 2, true) : unit16(in + 2, false) << 16 | unit16(in, false);
@@ -79,7 +79,7 @@ static size_t read_utf32(const unsigned char *in, size_t size, bool big, uint32_
   return 4;
 }
 
-static size_t read_character(enum weir_encoding from, const unsigned char *in, size_t size, uint32_t *code) {
+static inline size_t read_character(enum weir_encoding from, const unsigned char *in, size_t size, uint32_t *code) {
   switch (from) {
     case WEIR_UTF8:
       return read_utf8(in, size, code);
@@ -100,7 +100,7 @@ static size_t read_character(enum weir_encoding from, const unsigned char *in, s
 }
 
 /* Both return how many bytes they wrote, 0 where they do not fit. */
-static size_t write_utf8(uint32_t code, unsigned char *out, size_t size) {
+static inline size_t write_utf8(uint32_t code, unsigned char *out, size_t size) {
   size_t length = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
   if (length > size) return 0;
   if (length == 1) {
@@ -112,7 +112,7 @@ static size_t write_utf8(uint32_t code, unsigned char *out, size_t size) {
   return length;
 }
 
-static size_t write_utf16(uint32_t code, bool big, unsigned char *out, size_t size) {
+static inline size_t write_utf16(uint32_t code, bool big, unsigned char *out, size_t size) {
   size_t length = code < 0x10000 ? 2 : 4;
   if (length > size) return 0;
   uint32_t units[2] = {code, 0};
@@ -127,9 +127,8 @@ static size_t write_utf16(uint32_t code, bool big, unsigned char *out, size_t si
   return length;
 }
 
-static size_t write_character(enum weir_encoding to, uint32_t code, char *out, size_t size) {
-  unsigned char *bytes = (unsigned char *)out;
-  return to == WEIR_UTF8 ? write_utf8(code, bytes, size) : write_utf16(code, to == WEIR_UTF16BE, bytes, size);
+static inline size_t write_character(enum weir_encoding to, uint32_t code, unsigned char *out, size_t size) {
+  return to == WEIR_UTF8 ? write_utf8(code, out, size) : write_utf16(code, to == WEIR_UTF16BE, out, size);
 }
 
 /* ---- many characters ----------------------------------------------------------------------------------------------- */
@@ -331,7 +330,7 @@ static int step(struct weir_decoder *decoder, struct weir_slice *in, char **out,
   if (length == 0) length = size; /* the end cuts it off: one error, whatever is there of it */
   bool invalid = code == INVALID;
   if (invalid && !decoder->replace) return WEIR_EILSEQ;
-  size_t written = write_character(decoder->to, invalid ? REPLACEMENT : code, *out, *out_size);
+  size_t written = write_character(decoder->to, invalid ? REPLACEMENT : code, (unsigned char *)*out, *out_size);
   if (!written) return WEIR_MORE;
   decoder->replaced += invalid;
   use(decoder, in, length);
@@ -340,43 +339,114 @@ static int step(struct weir_decoder *decoder, struct weir_slice *in, char **out,
   return 0;
 }
 
-static size_t lesser(size_t a, size_t b) { return a < b ? a : b; }
+/* What is left of both sides. */
+struct span {
+  const unsigned char *in, *in_end;
+  unsigned char *out, *out_end;
+};
 
-/* Bytes become units of two: returns how many bytes, `most` at the most. */
-static size_t widen(const unsigned char *in, size_t most, bool big, unsigned char *out) {
-  for (size_t i = 0; i < most; i++) {
-    out[2 * i + !big] = 0;
-    out[2 * i + big] = in[i];
+/* Written once and compiled for each pair of encodings: the choices below are made by the compiler. */
+#define FOR_EACH_PAIR static inline __attribute__((always_inline))
+#define ASCII_STEP 8u /* bytes of input that are looked at together */
+#define LONGEST 4     /* bytes of a character, in any encoding */
+#define STEP_ROOM (2 * ASCII_STEP)
+
+FOR_EACH_PAIR bool is_ascii(enum weir_encoding from, const unsigned char *in) {
+  static const unsigned char bytes[ASCII_STEP] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80};
+  static const unsigned char little[ASCII_STEP] = {0x80, 0xff, 0x80, 0xff, 0x80, 0xff, 0x80, 0xff};
+  static const unsigned char big[ASCII_STEP] = {0xff, 0x80, 0xff, 0x80, 0xff, 0x80, 0xff, 0x80};
+  uint64_t word, others;
+  memcpy(&word, in, sizeof word);
+  memcpy(&others, from == WEIR_UTF16LE ? little : from == WEIR_UTF16BE ? big : bytes, sizeof others);
+  return (word & others) == 0;
+}
+
+/* ASCII_STEP bytes that are ASCII. Returns how many bytes it writes. */
+FOR_EACH_PAIR size_t convert_ascii(enum weir_encoding from, enum weir_encoding to, const unsigned char *in,
+                                   unsigned char *out) {
+  bool wide_in = from == WEIR_UTF16LE || from == WEIR_UTF16BE, wide_out = to != WEIR_UTF8;
+  size_t count = wide_in ? ASCII_STEP / 2 : ASCII_STEP, in_low = from == WEIR_UTF16BE, out_low = to == WEIR_UTF16BE;
+  unsigned char ascii[ASCII_STEP], done[STEP_ROOM] = {0};
+  for (size_t i = 0; i < count; i++) ascii[i] = in[wide_in ? 2 * i + in_low : i];
+  for (size_t i = 0; i < count; i++) done[wide_out ? 2 * i + out_low : i] = ascii[i];
+  size_t written = wide_out ? 2 * count : count;
+  memcpy(out, done, written);
+  return written;
+}
+
+/* Valid characters, as long as one more is there and has room for certain. */
+FOR_EACH_PAIR void convert(enum weir_encoding from, enum weir_encoding to, struct span *span) {
+  const unsigned char *in = span->in;
+  unsigned char *out = span->out;
+  bool wide = from == WEIR_UTF32LE || from == WEIR_UTF32BE;
+  while (span->in_end - in >= LONGEST && span->out_end - out >= LONGEST) {
+    while (!wide && span->in_end - in >= (ptrdiff_t)ASCII_STEP && span->out_end - out >= (ptrdiff_t)STEP_ROOM &&
+           is_ascii(from, in)) {
+      out += convert_ascii(from, to, in, out);
+      in += ASCII_STEP;
+    }
+    if (span->in_end - in < LONGEST || span->out_end - out < LONGEST) break;
+    uint32_t code;
+    size_t length = read_character(from, in, LONGEST, &code);
+    if (code == INVALID) break;
+    in += length;
+    out += write_character(to, code, out, LONGEST);
   }
-  return most;
+  span->in = in;
+  span->out = out;
 }
 
-/* ASCII in UTF-16 becomes bytes: returns how many, `most` at the most. */
-static size_t narrow(const unsigned char *in, size_t most, bool big, unsigned char *out) {
-  size_t i = 0;
-  for (; i < most && in[2 * i + !big] == 0 && in[2 * i + big] < 0x80; i++) out[i] = in[2 * i + big];
-  return i;
+FOR_EACH_PAIR void convert_to(enum weir_encoding from, enum weir_encoding to, struct span *span) {
+  switch (to) {
+    case WEIR_UTF16LE:
+      convert(from, WEIR_UTF16LE, span);
+      break;
+    case WEIR_UTF16BE:
+      convert(from, WEIR_UTF16BE, span);
+      break;
+    default:
+      convert(from, WEIR_UTF8, span);
+  }
 }
 
-/* What is simple and valid, in one go: stops before the first character that is not, or has no room. */
+static void convert_span(enum weir_encoding from, enum weir_encoding to, struct span *span) {
+  switch (from) {
+    case WEIR_UTF8:
+      convert_to(WEIR_UTF8, to, span);
+      break;
+    case WEIR_UTF16LE:
+      convert_to(WEIR_UTF16LE, to, span);
+      break;
+    case WEIR_UTF16BE:
+      convert_to(WEIR_UTF16BE, to, span);
+      break;
+    case WEIR_UTF32LE:
+      convert_to(WEIR_UTF32LE, to, span);
+      break;
+    case WEIR_UTF32BE:
+      convert_to(WEIR_UTF32BE, to, span);
+      break;
+    case WEIR_ENCODING_UNKNOWN:
+    case WEIR_LATIN1:
+      convert_to(WEIR_LATIN1, to, span);
+      break;
+  }
+}
+
+/* Many characters in one go, with nothing carried: stops before one that is cut, invalid or has no room, or earlier. */
 static void run(struct weir_decoder *decoder, struct weir_slice *in, char **out, size_t *out_size) {
-  const unsigned char *from = (const unsigned char *)in->data;
-  unsigned char *to = (unsigned char *)*out;
-  bool bytes_in = decoder->from == WEIR_UTF8 || decoder->from == WEIR_LATIN1;
-  bool units_in = decoder->from == WEIR_UTF16LE || decoder->from == WEIR_UTF16BE;
-  size_t read = 0, written = 0;
-  if (bytes_in && decoder->to == WEIR_UTF8) {
-    size_t most = lesser(in->size, *out_size);
-    read = written = decoder->from == WEIR_UTF8 ? weir_utf8_valid(from, most) : ascii_run(from, most);
-    if (read) memcpy(to, from, read);
-  } else if (bytes_in) {
-    size_t most = lesser(in->size, *out_size / 2);
-    if (decoder->from == WEIR_UTF8) most = ascii_run(from, most);
-    read = widen(from, most, decoder->to == WEIR_UTF16BE, to);
-    written = read * 2;
-  } else if (units_in && decoder->to == WEIR_UTF8) {
-    written = narrow(from, lesser(in->size / 2, *out_size), decoder->from == WEIR_UTF16BE, to);
-    read = written * 2;
+  struct span span = {.in = (const unsigned char *)in->data, .out = (unsigned char *)*out};
+  size_t read, written;
+  if (!*out_size) return;
+  if (decoder->from == WEIR_UTF8 && decoder->to == WEIR_UTF8) {
+    read = written = weir_utf8_valid(in->data, in->size < *out_size ? in->size : *out_size);
+    if (read) memcpy(*out, in->data, read);
+  } else {
+    span.in_end = span.in + in->size;
+    span.out_end = span.out + *out_size;
+    convert_span(decoder->from, decoder->to, &span);
+    read = (size_t)(span.in - (const unsigned char *)in->data);
+    written = (size_t)(span.out - (unsigned char *)*out);
   }
   if (!read) return;
   use(decoder, in, read);

@@ -231,6 +231,25 @@ static void test_every_character_in_every_pair(void **state) {
   }
 }
 
+/* Several letters are looked at together: one that is no ASCII, by its lower or its upper half, is seen at every place. */
+static void test_one_character_among_letters(void **state) {
+  static const uint32_t odd[] = {0xe4, 0x161, 0x6100, 0x10061};
+  for (int pair = 0; pair < PAIRS; pair++) {
+    enum weir_encoding from = sources[pair / TARGETS], to = targets[pair % TARGETS];
+    for (size_t place = 0; place < 40; place++) {
+      for (size_t i = 0; i < (from == WEIR_LATIN1 ? 1 : 4); i++) {
+        uint32_t codes[40];
+        for (size_t at = 0; at < 40; at++) codes[at] = at == place ? odd[i] : 'a';
+        struct text in = encode(from, codes, 40), expected = encode(to, codes, 40);
+        struct weir_decoder decoder = begin(from, to, false);
+        struct decoded out = {.size = 0};
+        assert_int_equal(feed(&decoder, in.data, in.size, ROOM, true, &out), 0);
+        assert_decoded(&out, &expected);
+      }
+    }
+  }
+}
+
 /* ---- validity ---- */
 
 /* As the rule says: character after character. */
@@ -653,6 +672,7 @@ int main(void) {
       cmocka_unit_test(test_pieces_of_every_size_into_every_room),
       cmocka_unit_test(test_without_room_nothing_is_used),
       cmocka_unit_test(test_every_character_in_every_pair),
+      cmocka_unit_test(test_one_character_among_letters),
       cmocka_unit_test(test_validity_of_all_short_sequences),
       cmocka_unit_test(test_validity_at_the_edge_of_a_page),
       cmocka_unit_test(test_what_is_invalid_at_every_cut),
