@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "lib/ahead.h"
+#include "lib/lock.h"
 
 enum done { PENDING, READY, AWAITED /* the caller sleeps until it is ready */ };
 
@@ -35,8 +36,6 @@ static struct weir__slot *slot_of(const struct weir_stream *stream, unsigned blo
   return &stream->slots[block & (stream->slot_count - 1)];
 }
 
-static const volatile unsigned *word(const atomic_uint *value) { return (const volatile unsigned *)value; }
-
 /* ---- threads ---- */
 
 static bool below(unsigned ticket, unsigned limit) { return limit - ticket - 1 < 1u << 31; }
@@ -48,7 +47,7 @@ static bool may_begin(struct weir__flight *flight, unsigned ticket) {
     if (atomic_load(&flight->stop)) return false;
     if (below(ticket, atomic_load(&flight->limit))) return true;
     (void)atomic_fetch_add(&flight->sleepers, 1);
-    os_wait_word(word(&flight->signal), seen);
+    os_wait_word(weir__plain(&flight->signal), seen);
     (void)atomic_fetch_sub(&flight->sleepers, 1);
   }
 }
@@ -61,13 +60,13 @@ static void *work(void *context) {
     if (!may_begin(flight, ticket)) return NULL;
     struct weir__slot *slot = slot_of(stream, ticket);
     weir__slot_read(stream, slot);
-    if (atomic_exchange(&slot->done, READY) == AWAITED) os_wake_word(word(&slot->done));
+    if (atomic_exchange(&slot->done, READY) == AWAITED) os_wake_word(weir__plain(&slot->done));
   }
 }
 
 static void call_threads(struct weir__flight *flight) {
   (void)atomic_fetch_add(&flight->signal, 1);
-  if (atomic_load(&flight->sleepers)) os_wake_word(word(&flight->signal));
+  if (atomic_load(&flight->sleepers)) os_wake_word(weir__plain(&flight->signal));
 }
 
 /* True if it had to wait. */
@@ -75,7 +74,7 @@ static bool await_thread(struct weir__slot *slot) {
   unsigned seen = PENDING;
   if (atomic_load(&slot->done) == READY) return false;
   (void)atomic_compare_exchange_strong(&slot->done, &seen, AWAITED);
-  while (atomic_load(&slot->done) != READY) os_wait_word(word(&slot->done), AWAITED);
+  while (atomic_load(&slot->done) != READY) os_wait_word(weir__plain(&slot->done), AWAITED);
   return true;
 }
 
