@@ -57,7 +57,7 @@ static struct availability availability_of(const struct plan *plan, const struct
 
 /* Continuation lines stand below the summary. */
 #define LIST_WIDTH 100
-#define SUMMARY_COLUMN 29
+#define SUMMARY_COLUMN 30
 static void print_below(const char *before, const char *text) {
   printf("%*s%s", SUMMARY_COLUMN, "", before);
   display_wrap(stdout, &(struct display_box){LIST_WIDTH, SUMMARY_COLUMN + strlen(before), SUMMARY_COLUMN + 2}, text);
@@ -75,7 +75,7 @@ static void print_presets(const struct weir_method *method) {
 static void print_method(const struct plan *plan, const struct weir_method *method) {
   struct availability found = availability_of(plan, method);
   char why[sizeof((struct weir_reason *)0)->text + sizeof((struct weir_reason *)0)->remedy + 8];
-  printf("  %-16s %-9s ", method->name, !found.tried ? "?" : found.works ? "ok" : "not here");
+  printf("  %-17s %-9s ", method->name, !found.tried ? "?" : found.works ? "ok" : "not here");
   display_wrap(stdout, &(struct display_box){LIST_WIDTH, SUMMARY_COLUMN, SUMMARY_COLUMN}, method->summary);
   snprintf(why, sizeof why, "%s%s%s", found.reason, found.remedy[0] ? " \xe2\x86\x92 " : "", found.remedy);
   if (found.tried && !found.works) print_below("not here: ", why);
@@ -124,6 +124,7 @@ static void print_params(const struct weir_method *const *methods) {
 static int plan_all(const struct listing_request *listing, struct plan *out, struct weir_reason *problem) {
   struct plan_request request = {.places = listing->places,
                                  .task = {2, {WEIR_TASK_BLOCKS, WEIR_TASK_WHOLE}},
+                                 .target = {2, {WEIR_TARGET_OVERWRITE, WEIR_TARGET_NEW}},
                                  .size = {1, {UINT64_C(1) << 20}}};
   struct plan_error error;
   const struct plan_strings *names = &request.methods;
@@ -200,7 +201,7 @@ static int list_topic(const struct command *self, const struct listing_request *
   if (!name) return list_all(listing);
   if (topic >= 0) return lists[topic](listing);
   const char *hint = plan_nearest(name, topics);
-  return command_fail(self, NULL, hint, "unknown list '%s'%s", name, hint ? "" : "; there is methods, suites, reports");
+  return command_fail(self, NULL, hint, "unknown list '%s'%s", name, hint ? "" : "; choose from methods, suites, reports");
 }
 
 static int run_list(const struct command *self, int argc, char **argv) {

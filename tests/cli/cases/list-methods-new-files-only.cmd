@@ -1,0 +1,1 @@
+weir list methods | grep write-file
