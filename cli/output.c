@@ -190,7 +190,7 @@ static int find_overlay(const struct command *command, const char *name, struct 
   if (!name) return 0;
   out->overlay = overlay_by_name(name, &hint);
   if (out->overlay) return 0;
-  return command_fail(command, "--overlay", hint, "unknown study '%s'%s%s", name, hint ? "" : "; there is ",
+  return command_fail(command, "--overlay", hint, "unknown study '%s'%s%s", name, hint ? "" : "; choose from ",
                       hint ? "" : overlay_list[0].name);
 }
 

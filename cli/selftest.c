@@ -367,7 +367,7 @@ const struct command cmd_selftest = {
         "Tries every call of libweir and every method on small files in DIR (.), in under half a minute, and says of each\n"
         "whether it is here, whether its bytes are right, whether direct transfers passed the cache, and whether durable\n"
         "ones made the device flush. 'unseen': done without an error, but the system does not tell. Leaves nothing behind.\n"
-        "Exit status: 0 all that is here is right; 1 something is wrong; 2 it could not be tried.",
+        "Exit code 0: all that is here is right; 1: something is wrong; 2: it could not be tried.",
     .examples =
         "  weir selftest\n"
         "  weir selftest /mnt/data\n"

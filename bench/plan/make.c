@@ -373,7 +373,7 @@ static int unknown_suite(struct making *making, const char *name) {
   const char *names[65] = {NULL};
   char list[128];
   for (unsigned i = 0; i < 64 && plan_suites[i].name; i++) names[i] = plan_suites[i].name;
-  return plan_fail(making->error, "--suite", name, plan_nearest(name, names), "unknown suite '%.40s'; there is %s", name,
+  return plan_fail(making->error, "--suite", name, plan_nearest(name, names), "unknown suite '%.40s'; choose from %s", name,
                    plan_word_list(names, list, sizeof list));
 }
 
