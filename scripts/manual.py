@@ -192,8 +192,7 @@ SYNOPSIS = [".SH SYNOPSIS", ".EX", ".B #include <weir.h>", ".PP", "cc program.c 
 
 def overview(header, before, titles):
     """weir.3: what stands at the top of the header, and where the rest is."""
-    text = re.sub(r"#ifndef WEIR_H.*?#endif", "", before, flags=re.DOTALL)
-    comment, rest = re.match(r"(/\*.*?\*/)(.*)", text, flags=re.DOTALL).groups()
+    comment, rest = re.match(r"(/\*.*?\*/)(.*)", before, flags=re.DOTALL).groups()
     lines = comment_text(comment.split("\n"))
     start = next(number for number, line in enumerate(lines) if number and not line.strip())
     summary = " ".join(" ".join(lines[:start]).split()).split(" - ", 1)[1].rstrip(".")
@@ -213,7 +212,7 @@ def section_page(header, title, text):
 
 def pages(header):
     """File name -> text, of all pages."""
-    parts = list(sections(header))
+    parts = list(sections(re.sub(r"#ifdef __cplusplus\n.*?#endif\n", "", header, flags=re.DOTALL)))
     out, links = {}, {}
     for title, text in parts:
         name = page_name(title)

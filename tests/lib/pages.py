@@ -41,6 +41,12 @@ def too_wide(folder, name):
             yield f"{name}: too wide: {line}"
 
 
+def unbalanced(folder, name):
+    """A brace without its other half: of the header's extern "C", once."""
+    text = re.sub(r"/\*.*?\*/", "", read(folder, name), flags=re.DOTALL)
+    return f"{name}: braces" if text.count("{") != text.count("}") else None
+
+
 def main(manual, header, folder):
     names = subprocess.run([sys.executable, manual, "functions", header], stdout=subprocess.PIPE, text=True,
                            check=True).stdout.split()
@@ -49,6 +55,7 @@ def main(manual, header, folder):
     real = [name for name in all_pages if not read(folder, name).startswith(".so ")]
     bad = list(without_page(folder, names))
     bad += [line for name in real for line in too_wide(folder, name)]
+    bad += [text for text in (unbalanced(folder, name) for name in real) if text]
     if len(real) < 10:
         bad.append(f"only {len(real)} pages")
     if shutil.which("groff"):
