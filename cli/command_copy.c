@@ -198,7 +198,7 @@ static json_t *copy_value(const struct copying *copying, size_t i, size_t d) {
     code = json_object_set_new(value, "status", json_string(result->status == 0 ? "ok" : *name ? name : "failed"));
   if (code == 0) code = json_object_set_new(value, "reason", text_value(text));
   if (code == 0) code = json_object_set_new(value, "bytes", json_integer((json_int_t)result->bytes));
-  if (code == 0) code = json_object_set_new(value, "how", json_string(result->how ? result->how : ""));
+  if (code == 0) code = json_object_set_new(value, "method", json_string(result->method ? result->method : ""));
   if (code == 0) code = json_object_set_new(value, "verified", json_boolean(result->verified));
   if (code == 0) return value;
   json_decref(value);

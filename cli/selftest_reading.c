@@ -113,11 +113,11 @@ static void check_lines(struct selftest *test) {
   walk_lines(test, &lines);
   weir_lines_position(&lines, &offset, &number);
   EXPECT(offset == 10 && number == 4, "weir_lines_position tells another place");
-  WENT(weir_lines_close(&lines), "weir_lines_close");
+  WENT(weir_lines_close(&lines, NULL), "weir_lines_close");
   WENT(weir_lines_open(&lines, at(test, "text"), NULL, NULL), "weir_lines_open");
   EXPECT(weir_lines_fill(&lines) == 1 && weir_lines_next(&lines, &line) == 1, "weir_lines_fill loads nothing");
   EXPECT(weir_lines_error(&lines) != NULL, "weir_lines_error gives nothing");
-  WENT(weir_lines_close(&lines), "weir_lines_close");
+  WENT(weir_lines_close(&lines, NULL), "weir_lines_close");
 }
 
 static void check_lines_elsewhere(struct selftest *test) {
@@ -126,12 +126,12 @@ static void check_lines_elsewhere(struct selftest *test) {
   if (!make_text(test)) return;
   WENT(weir_lines_open_memory(&lines, text, sizeof text - 1, NULL, NULL), "weir_lines_open_memory");
   walk_lines(test, &lines);
-  WENT(weir_lines_close(&lines), "weir_lines_close");
+  WENT(weir_lines_close(&lines, NULL), "weir_lines_close");
   WENT(weir_file_open(at(test, "text"), NULL, &file, NULL), "weir_file_open");
   WENT(weir_lines_open_file(&lines, file, NULL, NULL), "weir_lines_open_file");
   walk_lines(test, &lines);
-  WENT(weir_lines_close(&lines), "weir_lines_close");
-  WENT(weir_file_close(file), "weir_file_close");
+  WENT(weir_lines_close(&lines, NULL), "weir_lines_close");
+  WENT(weir_file_close(file, NULL), "weir_file_close");
 }
 
 static void check_batches(struct selftest *test) {
@@ -148,11 +148,16 @@ static void check_batches(struct selftest *test) {
     }
   WENT(code, "weir_lines_batch");
   EXPECT(count == TEXT_LINES, "weir_lines_batch gives fewer lines");
-  WENT(weir_lines_close(&lines), "weir_lines_close");
+  WENT(weir_lines_close(&lines, NULL), "weir_lines_close");
   char *copy = weir_slice_copy((struct weir_slice){text + 5, 3});
   const bool same = copy && strcmp(copy, "two") == 0;
   free(copy);
   EXPECT(same, "weir_slice_copy copies something else");
+  struct weir_slice rest = {"a -2.5e1", 8}, field = {NULL, 0};
+  double value = 0;
+  EXPECT(weir_slice_field(&rest, &field) && weir_slice_field(&rest, &field), "weir_slice_field finds fewer columns");
+  WENT(weir_slice_double(field, &value), "weir_slice_double");
+  EXPECT(value == -25, "weir_slice_double reads another number");
 }
 
 static int count_batch(void *context, const struct weir_batch *batch) {
@@ -177,7 +182,7 @@ static void check_all_lines(struct selftest *test) {
   weir_line_list_free(&list);
   WENT(weir_lines_each(at(test, "text"), 2, 0, NULL, count_batch, &each, NULL), "weir_lines_each");
   EXPECT(each == TEXT_LINES, "weir_lines_each gives another number");
-  WENT(weir_count_lines(at(test, "text"), 0, &count, NULL), "weir_count_lines");
+  WENT(weir_count_lines(at(test, "text"), 0, NULL, &count, NULL), "weir_count_lines");
   EXPECT(count == TEXT_LINES, "weir_count_lines gives another number");
   WENT(weir_lines_parallel(at(test, "text"), 2, NULL, count_piece, &parallel, NULL), "weir_lines_parallel");
   EXPECT(atomic_load(&parallel) == TEXT_LINES, "weir_lines_parallel gives another number");
@@ -204,25 +209,25 @@ static void stream_past_cache(struct selftest *test) {
   selftest_cool(test, "stream");
   int code = weir_stream_open(at(test, "stream"), &options, &stream, NULL);
   if (code == 0) walk_stream(test, stream);
-  if (code == 0) code = weir_stream_close(stream);
+  if (code == 0) code = weir_stream_close(stream, NULL);
   selftest_passed_by(test, "stream", code);
 }
 
 static void check_stream(struct selftest *test) {
   struct weir_stream *stream = NULL;
   struct weir_file *file = NULL;
-  struct weir_how how = {.reason = NULL};
+  struct weir_choice how = {.reason = NULL};
   if (!selftest_make(test, "stream", test->scene->data, SELFTEST_BYTES)) return;
   WENT(weir_stream_open(at(test, "stream"), NULL, &stream, NULL), "weir_stream_open");
   walk_stream(test, stream);
   weir_stream_how(stream, &how);
   EXPECT(how.reason && weir_stream_error(stream), "weir_stream_how gives no reason");
-  WENT(weir_stream_close(stream), "weir_stream_close");
+  WENT(weir_stream_close(stream, NULL), "weir_stream_close");
   WENT(weir_file_open(at(test, "stream"), NULL, &file, NULL), "weir_file_open");
   WENT(weir_stream_open_file(file, NULL, &stream, NULL), "weir_stream_open_file");
   walk_stream(test, stream);
-  WENT(weir_stream_close(stream), "weir_stream_close");
-  WENT(weir_file_close(file), "weir_file_close");
+  WENT(weir_stream_close(stream, NULL), "weir_stream_close");
+  WENT(weir_file_close(file, NULL), "weir_file_close");
   stream_past_cache(test);
 }
 
@@ -270,13 +275,13 @@ static void pread_past_cache(struct selftest *test) {
     selftest_expect(test, code == 65536 && memcmp(buffer, test->scene->data + 65536, 65536) == 0,
                     "past the cache other bytes are read");
   if (pool) weir_pool_close(pool);
-  (void)weir_file_close(file);
+  (void)weir_file_close(file, NULL);
   selftest_passed_by(test, "file", code);
 }
 
 static void check_file(struct selftest *test) {
   struct weir_file *file = NULL, *second = NULL;
-  struct weir_how how = {.reason = NULL};
+  struct weir_choice how = {.reason = NULL};
   os_file plain;
   char room[100];
   if (!selftest_make(test, "file", test->scene->data, SELFTEST_BYTES)) return;
@@ -284,11 +289,11 @@ static void check_file(struct selftest *test) {
   read_here_and_there(test, file);
   weir_file_how(file, &how);
   EXPECT(how.reason != NULL, "weir_file_how gives no reason");
-  WENT(weir_file_close(file), "weir_file_close");
+  WENT(weir_file_close(file, NULL), "weir_file_close");
   EXPECT(os_open(at(test, "file"), OS_READ, &plain) == 0, "the file cannot be opened");
   WENT(weir_file_from((int)plain, WEIR_OPEN_READ, &second, NULL), "weir_file_from");
   EXPECT(weir_file_read(second, room, 100) == 100 && memcmp(room, test->scene->data, 100) == 0, "other bytes are read");
-  WENT(weir_file_close(second), "weir_file_close");
+  WENT(weir_file_close(second, NULL), "weir_file_close");
   EXPECT(os_close(plain) == 0, "weir_file_close closed what is not its own");
   pread_past_cache(test);
 }
@@ -343,12 +348,12 @@ static int64_t queue_reads(struct selftest *test, enum weir_strategy file_strate
   if (code == 0) code = weir_queue_open(&wish, &queue, NULL);
   if (code == 0) prepare_requests(&requests, file, pool);
   if (code == 0) code = read_all_requests(test, &requests, queue);
-  struct weir_how how = {.reason = NULL};
+  struct weir_choice how = {.reason = NULL};
   if (queue) weir_queue_how(queue, &how);
   if (queue) selftest_expect(test, how.reason != NULL, "weir_queue_how gives no reason");
   weir_queue_close(queue);
   if (pool) weir_pool_close(pool);
-  (void)weir_file_close(file);
+  (void)weir_file_close(file, NULL);
   return code;
 }
 
@@ -423,16 +428,16 @@ static void check_records(struct selftest *test) {
   if (!selftest_make(test, "records", packed, sizeof packed - 1)) return;
   WENT(weir_records_open(at(test, "records"), &format, &records, NULL), "weir_records_open");
   walk_records(test, records);
-  WENT(weir_records_close(records), "weir_records_close");
+  WENT(weir_records_close(records, NULL), "weir_records_close");
   WENT(weir_records_open_memory(packed, sizeof packed - 1, &format, &records, NULL), "weir_records_open_memory");
   walk_records(test, records);
-  WENT(weir_records_close(records), "weir_records_close");
+  WENT(weir_records_close(records, NULL), "weir_records_close");
 }
 
 /* ---- what would be chosen ------------------------------------------------------------------------------------------ */
 
 static void check_choice(struct selftest *test) {
-  struct weir_how how = {.reason = NULL};
+  struct weir_choice how = {.reason = NULL};
   const char *reason = "";
   if (!selftest_make(test, "choice", test->scene->data, SELFTEST_BYTES)) return;
   for (int use = WEIR_USE_WHOLE; use <= WEIR_USE_COPY; use++) {
@@ -455,7 +460,8 @@ const struct selftest_check selftest_reading[] = {
      "weir_lines_close",
      check_lines},
     {"lines of memory, of a file", "weir_lines_open_memory weir_lines_open_file", check_lines_elsewhere},
-    {"lines in batches", "weir_lines_batch weir_batch_line weir_slice_copy", check_batches},
+    {"lines in batches", "weir_lines_batch weir_batch_line weir_slice_copy weir_slice_field weir_slice_double",
+     check_batches},
     {"all lines", "weir_read_lines weir_line_list_free weir_lines_each weir_count_lines weir_lines_parallel",
      check_all_lines},
     {"stream of blocks",

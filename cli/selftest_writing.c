@@ -73,7 +73,7 @@ static bool put_pieces(struct weir_writer *writer, const unsigned char *data, si
 
 static int write_by(struct selftest *test, const char *name, size_t size, const struct weir_writer_options *options) {
   struct weir_writer writer;
-  struct weir_how how = {.reason = NULL};
+  struct weir_choice how = {.reason = NULL};
   int code = weir_writer_open(&writer, at(test, name), options, NULL);
   if (code < 0) return code;
   const bool put = put_pieces(&writer, test->scene->data, size);
@@ -112,7 +112,7 @@ static void check_writer_elsewhere(struct selftest *test) {
   WENT(weir_writer_put_line(&writer, "one", 3), "weir_writer_put_line");
   WENT(weir_writer_put_record(&writer, WEIR_RECORD_U16BE, "two", 3), "weir_writer_put_record");
   WENT(weir_writer_finish(&writer, NULL), "weir_writer_finish");
-  WENT(weir_file_close(file), "weir_file_close");
+  WENT(weir_file_close(file, NULL), "weir_file_close");
   selftest_holds(test, "lines", "one\n\0\3two", 9);
   WENT(weir_writer_open(&writer, at(test, "abandoned"), &new, NULL), "weir_writer_open");
   WENT(weir_writer_put(&writer, "x", 1), "weir_writer_put");
@@ -138,7 +138,7 @@ static void check_file_writing(struct selftest *test) {
   WENT(weir_file_resize(file, ODD_BYTES), "weir_file_resize");
   const struct selftest_flushes watch = selftest_watch(test);
   selftest_flushed(test, &watch, weir_file_sync(file));
-  WENT(weir_file_close(file), "weir_file_close");
+  WENT(weir_file_close(file, NULL), "weir_file_close");
   selftest_holds(test, "changed", data, ODD_BYTES);
 }
 
@@ -148,7 +148,7 @@ static void check_preallocate(struct selftest *test) {
   WENT(weir_file_open(at(test, "reserved"), &options, &file, NULL), "weir_file_open");
   const int code = weir_file_preallocate(file, SELFTEST_BYTES);
   const int64_t size = weir_file_size(file);
-  WENT(weir_file_close(file), "weir_file_close");
+  WENT(weir_file_close(file, NULL), "weir_file_close");
   WENT(code, "weir_file_preallocate");
   EXPECT(size == (int64_t)SELFTEST_BYTES, "weir_file_preallocate sets another size");
 }
@@ -157,14 +157,14 @@ static void check_preallocate(struct selftest *test) {
 
 static void check_copy_file(struct selftest *test) {
   const struct weir_copy_options durable = {.flags = WEIR_COPY_VERIFY | WEIR_DURABLE};
-  struct weir_copy_result result = {.how = NULL};
+  struct weir_copy_result result = {.method = NULL};
   char from[4400];
   if (!selftest_make(test, "source", test->scene->data, ODD_BYTES)) return;
   snprintf(from, sizeof from, "%s", at(test, "source"));
   const struct selftest_flushes watch = selftest_watch(test);
   const int code = weir_copy_file(from, at(test, "copy"), &durable, &result, NULL);
   selftest_flushed(test, &watch, code);
-  EXPECT(code < 0 || (result.how && result.bytes == ODD_BYTES), "the result tells something else");
+  EXPECT(code < 0 || (result.method && result.bytes == ODD_BYTES), "the result tells something else");
   selftest_holds(test, "copy", test->scene->data, ODD_BYTES);
   EXPECT(weir_copy_file(from, at(test, "copy"), NULL, NULL, NULL) == WEIR_EEXIST, "a copy overwrites");
 }

@@ -14,19 +14,20 @@
  * Rules that hold everywhere
  *   Results   >= 0 is good, < 0 is a WEIR_E... code. Iterators give 1 (an item), 0 (the end) or an error. WEIR_MORE (1)
  *             says that a buffer is full and the file goes on: neither an error nor the end.
- *   Errors    Calls that take a path also take a struct weir_error, which may be NULL and is filled only on failure.
- *             Handles keep their last one: weir_file_error(file) and the like.
+ *   Errors    Calls that open, close or take a path also take a struct weir_error, which may be NULL and is filled only
+ *             on failure. Handles keep their last one: weir_file_error(file) and the like, never NULL, code 0 before any.
  *   Options   Structs that are set to zero, then only what differs is filled in. NULL is the same as all zero.
  *   Paths     are taken literally: no pattern, no "-" for standard input, no home directory.
- *   Ownership open/close, init/release. What a call hands out by const pointer stays the library's and lives until the next
- *             call on the same handle. What it hands out in a struct weir_bytes is the caller's: weir_bytes_free.
+ *   Ownership open/close, init/release. An open that fails sets *out to NULL, or a struct to closed; closing that is fine.
+ *             What a call hands out by const pointer stays the library's and lives until the next call on the same
+ *             handle. What it hands out in a struct weir_bytes is the caller's: weir_bytes_free.
  *   Threads   One handle, one thread at a time, unless a call says otherwise; different handles are independent. The
  *             library keeps no state but one table of what each file system can do, safe to use from all threads.
  *   Manners   It prints nothing, never exits, installs no signal handler, follows no locale, and repeats what a signal
  *             interrupted. Its helper threads block all signals and end with their handle. Files it opens are not
  *             inherited by other programs. Handles do not survive fork: the child gets WEIR_EFORKED.
  *   Sizes     Bytes, 64 bits for files, on 32-bit systems too.
- *   Unequal   A path that names a directory is WEIR_EISDIR. One that names a FIFO, socket or device is WEIR_ENOTREG,
+ *   Kinds     A path that names a directory is WEIR_EISDIR. One that names a FIFO, socket or device is WEIR_ENOTREG,
  *             without waiting for it, unless WEIR_ANY_KIND is given.
  */
 #ifndef WEIR_H
@@ -122,6 +123,7 @@ struct weir_error {
 const char *weir_strerror(int code);
 /* The name of the code, "WEIR_ENOENT", or "". */
 const char *weir_error_name(int code);
+#define WEIR_ERROR_TEXT_MAX 512 /* room for every weir_error_text */
 /* One line without a newline, as in `read notes.txt at 4096: input/output error`. Returns its length, as snprintf does. */
 int weir_error_text(const struct weir_error *error, char *out, size_t size);
 
@@ -146,7 +148,7 @@ enum weir_strategy {
 };
 
 /* What was chosen, and why. */
-struct weir_how {
+struct weir_choice {
   enum weir_strategy strategy;
   bool direct;        /* past the page cache */
   size_t block_bytes; /* of one request */
@@ -191,15 +193,15 @@ struct weir_read_options {
   uint64_t max_bytes; /* WEIR_ELIMIT if the file has more; 0: as much as memory holds */
   uint64_t offset;    /* begin here; a start behind the end gives 0 bytes */
   enum weir_strategy strategy;
-  unsigned threads;     /* 0: chosen; 1: only the calling one */
-  unsigned flags;       /* WEIR_ANY_KIND, WEIR_HUGE, WEIR_SMALL_PAGES, WEIR_EXACT */
-  struct weir_how *how; /* filled when not NULL */
+  unsigned threads;        /* 0: chosen; 1: only the calling one */
+  unsigned flags;          /* WEIR_ANY_KIND, WEIR_HUGE, WEIR_SMALL_PAGES, WEIR_EXACT */
+  struct weir_choice *how; /* filled when not NULL */
   uint64_t reserved[4];
 };
 
 /*
- * Reads a whole file into memory: what it holds from its size at the open up to the first end that is met. The size that
- * the system tells is a hint only, so files of /proc and /sys, growing and shrinking files are right too. On an error
+ * Reads a whole file into memory, up to where reading meets its end. The size that the system tells is a hint only, so files
+ * of /proc and /sys, growing and shrinking files are right too. On an error
  * `bytes` holds what was read before it (error->transferred bytes); free it all the same.
  */
 int weir_read_file(const char *path, struct weir_bytes *bytes, const struct weir_read_options *options,
@@ -223,8 +225,10 @@ struct weir_write_options {
  * to a temporary file beside it, ".NAME.weir-XXXXXX", which then takes its name, keeping mode and, where allowed, owner of
  * the old one; a symbolic link is followed, so it is its target that is replaced. A temporary file left by a crash is
  * removed by the next atomic write of the same name once no living process holds it; a long NAME is cut, and more than 256
- * writes of one name at once are WEIR_EBUSY. With WEIR_DURABLE the data, and with WEIR_ATOMIC or a new file the directory
- * too, are flushed: WEIR_EDURABLE means the new file is in place but the directory's flush failed.
+ * writes of one name at once are WEIR_EBUSY. WEIR_DURABLE flushes the data, and the directory too where the name is new or
+ * WEIR_ATOMIC: WEIR_EDURABLE means the new file is in place but the directory's flush failed. On any other error an atomic
+ * write leaves the old file as it was. Other names (hard links) of the old file keep the old content; its extended
+ * attributes and access lists are not taken over.
  */
 int weir_write_file(const char *path, const void *data, size_t size, const struct weir_write_options *options,
                     struct weir_error *error);
@@ -237,11 +241,13 @@ int weir_write_file(const char *path, const void *data, size_t size, const struc
  *
  *     struct weir_lines lines;
  *     struct weir_slice line;
- *     if (weir_lines_open(&lines, path, NULL, NULL) < 0) return 1;
+ *     struct weir_error error;
+ *     weir_lines_open(&lines, path, NULL, &error);
  *     while (weir_lines_next(&lines, &line) > 0) use(line.data, line.size);
- *     if (weir_lines_close(&lines) < 0) return 1;
+ *     if (weir_lines_close(&lines, &error) < 0) puts(weir_strerror(error.code));
  *
- * A slice lives until the next call on the same lines.
+ * After an open that failed there are no lines, and the close gives its code again: one check is enough. A slice lives until
+ * the next call on the same lines; no zero byte follows it.
  */
 enum weir_lines_flag {
   WEIR_KEEP_CR = 1 << 16,    /* leave CR before LF in the line */
@@ -250,8 +256,8 @@ enum weir_lines_flag {
   WEIR_LONG_SKIP = 1 << 19,  /* lines above max_line are left out and counted */
 };
 struct weir_lines_options {
-  size_t max_line; /* longest line in bytes; 0: 64 MiB; at most 4 GiB - 1 MiB, to which more is cut. A longer one is
-                      WEIR_ELIMIT, and the next call goes on behind it */
+  size_t max_line; /* longest line in bytes; 0: 64 MiB; larger values than 4 GiB - 1 MiB count as that. A longer line gives
+                      WEIR_ELIMIT once; calling again goes on with the line behind it */
   size_t block_bytes; /* of one read; 0: chosen */
   enum weir_strategy strategy;
   unsigned flags; /* of enum weir_lines_flag, and WEIR_ANY_KIND */
@@ -272,6 +278,7 @@ struct weir_lines {
   bool trim;            /* private: the block has a CR */
   struct weir_lines_state *state;
   uint64_t skipped; /* lines left out because of WEIR_LONG_SKIP */
+  int failed;       /* private: why it is not open */
 };
 
 int weir_lines_open(struct weir_lines *lines, const char *path, const struct weir_lines_options *options,
@@ -286,8 +293,9 @@ int weir_lines_open_file(struct weir_lines *lines, struct weir_file *file, const
                          struct weir_error *error);
 /* Loads the next block; weir_lines_next calls it. 1, 0 or an error. */
 int weir_lines_fill(struct weir_lines *lines);
-/* Ends it and returns the first error that a call on these lines met: one check is enough. Closing twice is 0. */
-int weir_lines_close(struct weir_lines *lines);
+/* Ends it and gives the first error that a call on these lines met; that of a failed open leaves *error alone, which the
+ * open has filled. Closing twice is 0. */
+int weir_lines_close(struct weir_lines *lines, struct weir_error *error);
 const struct weir_error *weir_lines_error(const struct weir_lines *lines);
 
 /* The next line: 1, 0 at the end, or an error. */
@@ -305,8 +313,8 @@ static inline int weir_lines_next(struct weir_lines *lines, struct weir_slice *l
 }
 /* Marks of the line given last, of enum weir_line_mark. */
 unsigned weir_lines_marks(const struct weir_lines *lines);
-/* Where the line given last begins: byte in the file and number of the line, counted from 0 and 1. Parts of a line begin
- * each at their own byte and have one number; lines left out are counted. */
+/* Where the line given last begins: its byte in the file, the first is 0, and its number, the first is 1; each may be NULL.
+ * Parts of a line begin each at their own byte and have one number; lines left out are counted. */
 void weir_lines_position(const struct weir_lines *lines, uint64_t *offset, uint64_t *number);
 
 /* All lines of a block at once, for the tightest loops: */
@@ -330,6 +338,11 @@ static inline struct weir_slice weir_batch_line(const struct weir_batch *batch, 
 
 /* A copy that ends with a zero byte; free() it. NULL: out of memory. */
 char *weir_slice_copy(struct weir_slice slice);
+/* Takes the next piece without white space (space, tab, CR, LF, VT, FF) off the front of *rest. False: there is none. */
+bool weir_slice_field(struct weir_slice *rest, struct weir_slice *field);
+/* The decimal number that the slice is, all of it, as in "-12.5e3", "inf", "nan": nearest value, whatever the locale.
+ * WEIR_EFORMAT: it is none, and *value stays. */
+int weir_slice_double(struct weir_slice slice, double *value);
 
 /* All lines of a file in memory: line[i] for i < count, in one piece of text. */
 struct weir_line_list {
@@ -342,20 +355,22 @@ int weir_read_lines(const char *path, struct weir_line_list *list, const struct 
 void weir_line_list_free(struct weir_line_list *list);
 
 /* Calls `each` for batches of at most `lines` lines and about `bytes` bytes (0: a block) until it returns non-zero, and
- * returns that. */
+ * returns that. 0 after all lines; let the callback return values above 0, to be told from errors. */
 typedef int weir_lines_callback(void *context, const struct weir_batch *batch);
 int weir_lines_each(const char *path, size_t lines, size_t bytes, const struct weir_lines_options *options,
                     weir_lines_callback *each, void *context, struct weir_error *error);
 
-/* How many lines the file has; a last one without LF counts. threads 0: chosen. */
-int weir_count_lines(const char *path, unsigned threads, uint64_t *count, struct weir_error *error);
+/* How many lines the file has; a last one without LF counts. threads 0: chosen. Of the options, the strategy: WEIR_MAPPED is
+ * the fastest for cached files that nobody cuts meanwhile (see struct weir_view), and never chosen by itself. */
+int weir_count_lines(const char *path, unsigned threads, const struct weir_lines_options *options, uint64_t *count,
+                     struct weir_error *error);
 
 /*
  * The lines of a file by several threads: `each` is called from `threads` threads at once (0: one for each processor; fewer
  * where the file is small), with the number of its thread (0 ... threads - 1; 0 is the caller's own) and the place in the
- * file where the batch begins. Threads take pieces of about 2 MiB, in no order; a piece comes in one batch or more, in order.
- * Every line comes exactly once, whole; batch->number is 0. A non-zero value ends all and is returned. The file must be
- * regular; WEIR_RING is WEIR_EOPNOTSUPP.
+ * file where the batch begins. Threads take pieces of about 2 MiB, in no order; a piece comes in one batch or more, in
+ * order. Every line comes exactly once, whole; batch->number is 0. A non-zero value ends all and is returned. The file must
+ * be regular; WEIR_RING is WEIR_EOPNOTSUPP.
  */
 typedef int weir_lines_worker(void *context, unsigned thread, uint64_t offset, const struct weir_batch *batch);
 int weir_lines_parallel(const char *path, unsigned threads, const struct weir_lines_options *options,
@@ -383,10 +398,10 @@ int weir_stream_open_file(struct weir_file *file, const struct weir_stream_optio
                           struct weir_error *error);
 /* The next block: 1, 0 at the end, or an error. It lives until the next call. */
 int weir_stream_next(struct weir_stream *stream, struct weir_slice *block);
-void weir_stream_how(const struct weir_stream *stream, struct weir_how *how);
+void weir_stream_how(const struct weir_stream *stream, struct weir_choice *how);
 const struct weir_error *weir_stream_error(const struct weir_stream *stream);
-/* Waits for what is in flight. Returns the first error that a call on this stream met. NULL is 0. */
-int weir_stream_close(struct weir_stream *stream);
+/* Waits for what is in flight. Gives the first error that a call on this stream met. NULL is 0. */
+int weir_stream_close(struct weir_stream *stream, struct weir_error *error);
 
 /* ---- output -------------------------------------------------------------------------------------------------------- */
 
@@ -443,7 +458,7 @@ int weir_writer_finish(struct weir_writer *writer, struct weir_error *error);
  * there. */
 void weir_writer_abandon(struct weir_writer *writer);
 const struct weir_error *weir_writer_error(const struct weir_writer *writer);
-void weir_writer_how(const struct weir_writer *writer, struct weir_how *how);
+void weir_writer_how(const struct weir_writer *writer, struct weir_choice *how);
 
 /* ---- text ---------------------------------------------------------------------------------------------------------- */
 
@@ -523,7 +538,7 @@ int weir_records_next(struct weir_records *records, struct weir_slice *record);
 int weir_records_field(struct weir_records *records, enum weir_record_prefix prefix, size_t fixed_bytes,
                        struct weir_slice *field);
 const struct weir_error *weir_records_error(const struct weir_records *records);
-int weir_records_close(struct weir_records *records); /* the first error; NULL is 0 */
+int weir_records_close(struct weir_records *records, struct weir_error *error); /* the first error; NULL is 0 */
 /* Adds a record, with its length before it, to a writer. WEIR_EOVERFLOW: the length does not fit its prefix. */
 int weir_writer_put_record(struct weir_writer *writer, enum weir_record_prefix prefix, const void *data, size_t size);
 
@@ -577,9 +592,10 @@ int64_t weir_file_drain(struct weir_file *file, size_t size);
 /* All written so far onto stable storage. A failure is final: the system may have dropped the data, so every later sync
  * and the close give it again. */
 int weir_file_sync(struct weir_file *file);
-int weir_file_close(struct weir_file *file); /* exactly once; reports what only closing tells; NULL is 0 */
+/* Exactly once. Gives a failed sync again, else what only closing tells. NULL is 0. */
+int weir_file_close(struct weir_file *file, struct weir_error *error);
 const struct weir_error *weir_file_error(const struct weir_file *file);
-void weir_file_how(const struct weir_file *file, struct weir_how *how);
+void weir_file_how(const struct weir_file *file, struct weir_choice *how);
 
 /* ---- mapped views -------------------------------------------------------------------------------------------------- */
 
@@ -605,8 +621,9 @@ int weir_view_close(struct weir_view *view); /* twice is 0 */
 
 /*
  * A queue holds the device busy with up to `depth` requests. Requests are the caller's: fill one in, submit it, leave it and
- * its memory alone until weir_queue_wait gives it back, in any order. Short transfers are continued inside, so `transferred`
- * is less than `size` only at the end of the file or with an error in `status`.
+ * its memory alone until weir_queue_wait gives it back, in any order; then it may be submitted again as it is. Set it to
+ * zero before its first use. Short transfers are continued inside, so `transferred` is less than `size` only at the end of
+ * the file or with an error in `status`.
  */
 enum weir_operation { WEIR_OP_READ = 0, WEIR_OP_WRITE, WEIR_OP_SYNC };
 struct weir_request {
@@ -642,18 +659,26 @@ int weir_queue_open(const struct weir_queue_options *options, struct weir_queue 
  * is not open for this, WEIR_ESPIPE where it has no positions.
  */
 int weir_queue_submit(struct weir_queue *queue, struct weir_request *const *requests, size_t count, size_t *taken);
-/* Waits until at least `least` requests are back, and puts up to `max` into `done`: their number, or an error of the queue
- * itself. `least` 0 does not wait. */
+/*
+ * Hands over what was submitted, waits until at least `least` requests are back, and puts up to `max` into `done`: their
+ * number, or an error of the queue itself. `least` counts as no more than `max` and than what is pending; 0 does not wait.
+ */
 int weir_queue_wait(struct weir_queue *queue, struct weir_request **done, size_t max, size_t least);
+/* Submitted and not yet given back by weir_queue_wait. */
 size_t weir_queue_pending(const struct weir_queue *queue);
-void weir_queue_how(const struct weir_queue *queue, struct weir_how *how);
-/* Waits for all that is pending. NULL is fine. */
+void weir_queue_how(const struct weir_queue *queue, struct weir_choice *how);
+/*
+ * Waits for all that is pending. NULL is fine. By the thread that used it last, unless `any_thread`: from another one, as
+ * after a failure of the system's queue, pending requests may go on, so what they need is left to the system until the
+ * process ends.
+ */
 void weir_queue_close(struct weir_queue *queue);
 
 /* ---- copies -------------------------------------------------------------------------------------------------------- */
 
 enum weir_copy_flag {
-  WEIR_COPY_REPLACE = 1 << 24,  /* destinations may exist; else WEIR_EEXIST */
+  WEIR_COPY_REPLACE = 1 << 24,  /* destinations may exist; else WEIR_EEXIST. Without WEIR_ATOMIC they are overwritten in
+                                   place, and gone if the copy fails */
   WEIR_COPY_VERIFY = 1 << 25,   /* read every copy back past the cache, where possible, and compare it with the source,
                                    which is read once more for it */
   WEIR_COPY_MODE = 1 << 26,     /* permissions and times too */
@@ -666,9 +691,9 @@ struct weir_copy_progress {
 };
 /* One copy: source i to destination d. */
 struct weir_copy_result {
-  int status; /* 0 or an error; WEIR_ECANCELED where another error or the caller ended it */
-  uint64_t bytes; /* of the whole copy, or that had been copied when it failed */
-  const char *how; /* "clone", "kernel", "read and write", ...: a constant */
+  int status;         /* 0 or an error; WEIR_ECANCELED where another error or the caller ended it */
+  uint64_t bytes;     /* of the whole copy, or that had been copied when it failed */
+  const char *method; /* "clone", "kernel", "read and write", ...: a constant */
   bool verified;
   struct weir_error error;
 };
@@ -683,15 +708,16 @@ struct weir_copy_options {
   void *context;
   uint64_t reserved[4];
 };
-/* One file to another path. What cannot be finished leaves no destination behind. WEIR_ESAME if both are one file. */
+/* One file to another path. What cannot be finished leaves nothing behind; see WEIR_COPY_REPLACE. WEIR_ESAME if
+ * both are one file. `result` may be NULL. */
 int weir_copy_file(const char *from, const char *to, const struct weir_copy_options *options,
                    struct weir_copy_result *result, struct weir_error *error);
 /*
  * Many files to many directories at once; each source is read once, however many destinations it has. `map`, where not NULL,
- * says which file goes where: map[i * directory_count + d] != 0. `results` has source_count * directory_count entries in the
- * same order, and what the map leaves out stays zero. Each destination stands for itself: one that is full or broken does
- * not hold the others. Returns 0 if all are whole, else the first error; the names are the sources' last parts, and two
- * alike are WEIR_EEXIST.
+ * says which file goes where: map[i * directory_count + d] != 0. `results` (may be NULL) has source_count * directory_count
+ * entries in the same order, all set by the call, zero for what the map leaves out. The directories must be there. Each
+ * destination stands for itself: one that is full or broken does not hold the others. Returns 0 if all are whole, else the
+ * first error; the names are the sources' last parts, and two alike are WEIR_EEXIST.
  */
 int weir_copy(const char *const *sources, size_t source_count, const char *const *directories, size_t directory_count,
               const unsigned char *map, const struct weir_copy_options *options, struct weir_copy_result *results,
@@ -702,6 +728,7 @@ int weir_copy(const char *const *sources, size_t source_count, const char *const
 /* Memory for transfers: page-aligned, good for direct I/O, huge pages from 1 MiB on where the system gives them, not zeroed
  * again when it comes back. Any thread. */
 struct weir_pool;
+/* `flags`: WEIR_HUGE, WEIR_SMALL_PAGES. Each buffer is rounded up to whole pages. */
 int weir_pool_open(size_t buffer_bytes, unsigned count, unsigned flags, struct weir_pool **out);
 void *weir_pool_get(struct weir_pool *pool); /* NULL: all are out */
 void weir_pool_put(struct weir_pool *pool, void *buffer);
@@ -714,7 +741,7 @@ void weir_pool_close(struct weir_pool *pool); /* with all buffers, also those th
 enum weir_use { WEIR_USE_WHOLE, WEIR_USE_STREAM, WEIR_USE_RANDOM, WEIR_USE_WRITE, WEIR_USE_COPY };
 /* What WEIR_AUTO would do with this file now. For WEIR_USE_WRITE the file need not exist; `bytes` is what will be written.
  */
-int weir_how(const char *path, enum weir_use use, uint64_t bytes, struct weir_how *how, struct weir_error *error);
+int weir_how(const char *path, enum weir_use use, uint64_t bytes, struct weir_choice *how, struct weir_error *error);
 /* Can this be done on the file system that holds `path`? true, or false with the reason. Asked once for each file system. */
 enum weir_feature {
   WEIR_FEATURE_RING,

@@ -263,8 +263,9 @@ int weir__cached_percent(os_file file, uint64_t offset, uint64_t length) {
 #define WHOLE_THREADS_MAX 4u          /* memory is busy then */
 #define MEMORY_ASKED_FROM (256 * MIB) /* below it, finding out what is free costs more than it saves */
 
-static void set(struct weir_how *how, enum weir_strategy strategy, size_t block_bytes, unsigned depth, const char *reason) {
-  *how = (struct weir_how){.strategy = strategy, .block_bytes = block_bytes, .depth = depth, .reason = reason};
+static void set(struct weir_choice *how, enum weir_strategy strategy, size_t block_bytes, unsigned depth,
+                const char *reason) {
+  *how = (struct weir_choice){.strategy = strategy, .block_bytes = block_bytes, .depth = depth, .reason = reason};
 }
 
 /* Would leave no room in memory for anything else's pages. */
@@ -275,7 +276,7 @@ static bool floods_memory(uint64_t bytes) {
 }
 
 /* Past the cache in the way that is there, or false. */
-static bool pass_by(os_file file, const struct os_stat *stat, size_t block_bytes, unsigned depth, struct weir_how *how) {
+static bool pass_by(os_file file, const struct os_stat *stat, size_t block_bytes, unsigned depth, struct weir_choice *how) {
   const char *reason = "larger than half of the free memory";
   if (weir__can(file, stat, WEIR_FEATURE_UNCACHED, NULL)) {
     set(how, WEIR_UNCACHED, block_bytes, 1, reason);
@@ -287,7 +288,7 @@ static bool pass_by(os_file file, const struct os_stat *stat, size_t block_bytes
   return true;
 }
 
-static void choose_whole(os_file file, const struct os_stat *stat, uint64_t bytes, struct weir_how *how) {
+static void choose_whole(os_file file, const struct os_stat *stat, uint64_t bytes, struct weir_choice *how) {
   set(how, WEIR_BUFFERED, 0, 1, "small enough for one thread");
   if (bytes < WHOLE_THREADS_FROM) return;
   if (floods_memory(bytes) && weir__cached_percent(file, 0, bytes) < WARM_PERCENT && pass_by(file, stat, 0, 1, how)) return;
@@ -302,7 +303,7 @@ static void choose_whole(os_file file, const struct os_stat *stat, uint64_t byte
   how->threads = threads - 1;
 }
 
-static void choose_stream(os_file file, const struct os_stat *stat, uint64_t bytes, struct weir_how *how) {
+static void choose_stream(os_file file, const struct os_stat *stat, uint64_t bytes, struct weir_choice *how) {
   const int cached = bytes ? weir__cached_percent(file, 0, bytes) : 100;
   if (cached >= WARM_PERCENT) {
     set(how, WEIR_BUFFERED, 256 * KIB, 1, bytes ? "the file is cached" : "the file is empty or tells no size");
@@ -314,7 +315,7 @@ static void choose_stream(os_file file, const struct os_stat *stat, uint64_t byt
   }
 }
 
-static void choose_random(os_file file, const struct os_stat *stat, uint64_t bytes, struct weir_how *how) {
+static void choose_random(os_file file, const struct os_stat *stat, uint64_t bytes, struct weir_choice *how) {
   const int cached = bytes ? weir__cached_percent(file, 0, bytes) : 100;
   if (cached >= WARM_PERCENT) {
     set(how, WEIR_BUFFERED, 4 * KIB, 1, "the file is cached");
@@ -326,12 +327,12 @@ static void choose_random(os_file file, const struct os_stat *stat, uint64_t byt
   }
 }
 
-static void choose_write(os_file file, const struct os_stat *stat, uint64_t bytes, struct weir_how *how) {
+static void choose_write(os_file file, const struct os_stat *stat, uint64_t bytes, struct weir_choice *how) {
   if (floods_memory(bytes) && pass_by(file, stat, MIB, 4, how)) return;
   set(how, WEIR_BUFFERED, MIB, 1, "the system writes back by itself");
 }
 
-void weir__choose(os_file file, const struct os_stat *stat, enum weir_use use, uint64_t bytes, struct weir_how *how) {
+void weir__choose(os_file file, const struct os_stat *stat, enum weir_use use, uint64_t bytes, struct weir_choice *how) {
   if (use != WEIR_USE_WRITE && bytes == 0) bytes = stat->size;
   if (stat->kind != OS_REGULAR && stat->kind != OS_BLOCK_DEVICE) {
     set(how, WEIR_BUFFERED, 64 * KIB, 1, "not a regular file");
@@ -374,7 +375,7 @@ static bool parent(const char *path, char *out, size_t size) {
 
 #define PATH_MAX_BYTES 4096
 
-static int how_to_write(const char *path, uint64_t bytes, struct weir_how *how, struct weir_error *error) {
+static int how_to_write(const char *path, uint64_t bytes, struct weir_choice *how, struct weir_error *error) {
   char directory[PATH_MAX_BYTES];
   struct os_stat stat;
   int code = os_stat_path(path, &stat);
@@ -389,7 +390,7 @@ static int how_to_write(const char *path, uint64_t bytes, struct weir_how *how, 
   return 0;
 }
 
-int weir_how(const char *path, enum weir_use use, uint64_t bytes, struct weir_how *how, struct weir_error *error) {
+int weir_how(const char *path, enum weir_use use, uint64_t bytes, struct weir_choice *how, struct weir_error *error) {
   if (!path || !how || (unsigned)use > WEIR_USE_COPY) return weir__fail(error, WEIR_EINVAL, "how", path, 0, 0, 0);
   if (use == WEIR_USE_WRITE) return how_to_write(path, bytes, how, error);
   os_file file;

@@ -343,13 +343,15 @@ static uint64_t known_bytes(const struct weir_stream *s) { return s->known_end -
 
 static void plan_auto(struct weir_stream *s) {
   if (s->alignment > 1)
-    s->how = (struct weir_how){.strategy = WEIR_DIRECT, .direct = true, .reason = "the file was opened so"};
+    s->how = (struct weir_choice){.strategy = WEIR_DIRECT, .direct = true, .reason = "the file was opened so"};
   else if (s->transfer & OS_TRANSFER_UNCACHED)
-    s->how = (struct weir_how){.strategy = WEIR_UNCACHED, .reason = "the file was opened so"};
+    s->how = (struct weir_choice){.strategy = WEIR_UNCACHED, .reason = "the file was opened so"};
+  else if (known_bytes(s) && known_bytes(s) < CACHED_BLOCK)
+    s->how = (struct weir_choice){.strategy = WEIR_BUFFERED, .reason = "one block"};
   else if (s->stat.kind == OS_REGULAR)
     weir__choose(s->file, &s->stat, WEIR_USE_STREAM, known_bytes(s), &s->how);
   else
-    s->how = (struct weir_how){.strategy = WEIR_BUFFERED, .reason = "not a regular file"};
+    s->how = (struct weir_choice){.strategy = WEIR_BUFFERED, .reason = "not a regular file"};
 }
 
 static bool passes_cache(enum weir_strategy strategy) {
@@ -363,12 +365,12 @@ static bool ring_goes_direct(const struct weir_stream *s) {
 }
 
 static void plan(struct weir_stream *s, const struct weir_stream_options *options) {
-  struct weir_how *how = &s->how;
+  struct weir_choice *how = &s->how;
   s->may_change = options->strategy == WEIR_AUTO;
   if (s->may_change)
     plan_auto(s);
   else
-    *how = (struct weir_how){.strategy = options->strategy, .reason = "asked for"};
+    *how = (struct weir_choice){.strategy = options->strategy, .reason = "asked for"};
   if (options->strategy == WEIR_DIRECT) how->direct = true;
   if (options->strategy == WEIR_RING) how->direct = ring_goes_direct(s);
   if (options->strategy == WEIR_THREADS) how->direct = s->alignment > 1;
@@ -428,7 +430,7 @@ static unsigned power_of_two_above(unsigned value) {
 
 /* Rings fall back to threads where any way of keeping blocks in flight will do. */
 static int take_off(struct weir_stream *s, unsigned flags) {
-  struct weir_how *how = &s->how;
+  struct weir_choice *how = &s->how;
   const bool uncached = how->strategy == WEIR_UNCACHED, any = s->may_change || how->strategy == WEIR_DIRECT;
   if (!how->depth) how->depth = FLIGHT_DEPTH;
   const uint64_t blocks = known_bytes(s) / s->block + 1;
@@ -459,7 +461,7 @@ static bool worth_a_flight(const struct weir_stream *s, const struct weir_stream
 }
 
 static int rest(struct weir_stream *s, const struct weir_stream_options *options) {
-  if (s->alignment == 1 && !s->transfer && s->positional) {
+  if (s->alignment == 1 && !s->transfer && s->positional && known_bytes(s) > s->block) {
     s->ahead.ask = true;
     s->ahead.most = options->depth ? (uint64_t)s->how.depth * smaller(s->block, AHEAD_MOST) : AHEAD_MOST;
   }
@@ -470,7 +472,7 @@ static int rest(struct weir_stream *s, const struct weir_stream_options *options
 
 /* What the strategy needs of the file itself. */
 static int prepare_file(struct weir_stream *s) {
-  const struct weir_how *how = &s->how;
+  const struct weir_choice *how = &s->how;
   if (how->strategy == WEIR_UNCACHED) {
     if (s->alignment > 1) return WEIR_EINVAL;
     if (!weir__can(s->file, &s->stat, WEIR_FEATURE_UNCACHED, NULL)) return WEIR_EOPNOTSUPP;
@@ -686,7 +688,7 @@ int weir_stream_next(struct weir_stream *stream, struct weir_slice *block) {
   return result;
 }
 
-void weir_stream_how(const struct weir_stream *stream, struct weir_how *how) {
+void weir_stream_how(const struct weir_stream *stream, struct weir_choice *how) {
   *how = stream->how;
   how->block_bytes = stream->block;
 }
@@ -694,9 +696,9 @@ void weir_stream_how(const struct weir_stream *stream, struct weir_how *how) {
 const struct weir_error *weir_stream_error(const struct weir_stream *stream) { return &stream->error; }
 
 /* A forked process has copies of the memory and the descriptors, but neither the threads nor the ring. */
-int weir_stream_close(struct weir_stream *stream) {
+int weir_stream_close(struct weir_stream *stream, struct weir_error *error) {
   if (!stream) return 0;
-  const int first = stream->first_error;
+  const int first = weir__report(error, stream->first_error, &stream->error);
   if (stream->process == weir__process() && !weir__flight_close(stream)) stream->pages = NULL;
   release(stream);
   return first;

@@ -60,7 +60,7 @@ struct weir_stream {
   int failed;      /* given by every further call */
   int first_error; /* given by the close */
   int process;
-  struct weir_how how;
+  struct weir_choice how;
   struct weir_error error; /* error.path is set from the start */
 };
 

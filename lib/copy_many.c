@@ -320,7 +320,7 @@ static void share(struct fan *fan, struct pass *pass) {
   } else {
     clone_where_possible(fan, pass);
     for (size_t d = 0; d < fan->many->directory_count; d++)
-      if (pass->made[d].wanted && !pass->made[d].cloned) pass->made[d].copy.result->how = "read and write";
+      if (pass->made[d].wanted && !pass->made[d].cloned) pass->made[d].copy.result->method = "read and write";
     total = read_once(fan, pass);
     /* Only these look into it again; a descriptor for each file that waits somewhere could be more than there are. */
     if (!(fan->many->call->options->flags & (WEIR_COPY_VERIFY | WEIR_COPY_MODE))) weir__source_close(&pass->source);

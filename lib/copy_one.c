@@ -215,7 +215,7 @@ bool weir__copy_clone(struct weir__copy *copy) {
   struct os_stat stat = copy->source->stat;
   if (!system_may(copy) || stat.size == 0) return false; /* 0 may be a lie: /proc */
   if (os_clone(copy->source->file, copy->save.file)) return false;
-  copy->result->how = "clone";
+  copy->result->method = "clone";
   (void)os_stat_file(copy->save.file, &stat); /* it may have grown since it was opened */
   count(copy, stat.size);
   return true;
@@ -306,7 +306,7 @@ int weir__copy_bytes(struct weir__copy *copy, struct weir__workspace *space, uin
     if (!code && !way.ended) code = move_by_hand(&way, range.end);
   }
   *total = weir__ranges_total(&ranges, way.at, way.ended);
-  copy->result->how = words_for(&way);
+  copy->result->method = words_for(&way);
   return code;
 }
 

@@ -94,6 +94,8 @@ struct tally {
 struct counting {
   struct crowd crowd; /* first: the work finds its own by it */
   os_file file;
+  const char *map; /* all of the file; NULL: it is read */
+  uint64_t map_size;
   const char *path;
   struct tally *tallies; /* one for each thread */
 };
@@ -122,6 +124,17 @@ static int count_range(struct counting *counting, struct tally *tally, char *blo
     if (done < size) break;
   }
   return 0;
+}
+
+static void count_mapped_segments(struct crowd *crowd, unsigned member) {
+  struct counting *counting = (struct counting *)(void *)crowd;
+  struct tally tally = {0};
+  uint64_t from, to;
+  while (take_segment(crowd, &from, &to)) {
+    if (to > counting->map_size) to = counting->map_size;
+    tally_up(&tally, counting->map + from, (size_t)(to - from), from);
+  }
+  counting->tallies[member] = tally;
 }
 
 static void count_segments(struct crowd *crowd, unsigned member) {
@@ -153,22 +166,39 @@ static uint64_t lines_of(const struct tally *tallies, unsigned count) {
   return sum.newlines + (sum.end && sum.last != '\n'); /* a last line without LF counts */
 }
 
+static int count_crowd(struct counting *counting, uint64_t size, const struct weir__together *together, uint64_t *count,
+                       struct weir_error *error) {
+  unsigned threads = together->threads;
+  divide(&counting->crowd, size, together->segment);
+  threads = at_most(threads, counting->crowd.segments);
+  counting->tallies = calloc(threads, sizeof *counting->tallies);
+  int code = counting->tallies ? run_crowd(&counting->crowd, threads) : WEIR_ENOMEM;
+  if (code) {
+    (void)weir__fail(error, code, "read", counting->path, 0, 0, 0);
+  } else {
+    code = atomic_load(&counting->crowd.result);
+    *count = lines_of(counting->tallies, threads);
+    if (code && error) *error = counting->crowd.error;
+  }
+  free(counting->tallies);
+  return code;
+}
+
 static int count_together(os_file file, uint64_t size, const char *path, const struct weir__together *together,
                           uint64_t *count, struct weir_error *error) {
   struct counting counting = {.crowd = {.work = count_segments}, .file = file, .path = path};
-  unsigned threads = together->threads;
-  divide(&counting.crowd, size, together->segment);
-  threads = at_most(threads, counting.crowd.segments);
-  counting.tallies = calloc(threads, sizeof *counting.tallies);
-  int code = counting.tallies ? run_crowd(&counting.crowd, threads) : WEIR_ENOMEM;
-  if (code) {
-    (void)weir__fail(error, code, "read", path, 0, 0, 0);
-  } else {
-    code = atomic_load(&counting.crowd.result);
-    *count = lines_of(counting.tallies, threads);
-    if (code && error) *error = counting.crowd.error;
-  }
-  free(counting.tallies);
+  return count_crowd(&counting, size, together, count, error);
+}
+
+static int count_mapped(const char *path, struct weir__together together, uint64_t *count, struct weir_error *error) {
+  struct weir_view view;
+  int code = weir_view_open(&view, path, 0, 0, WEIR_HINT_SEQUENTIAL, false, error);
+  if (code) return code;
+  struct counting counting = {
+      .crowd = {.work = count_mapped_segments}, .map = view.data, .map_size = view.size, .path = path};
+  if (!together.threads) together.threads = at_most(weir__processors(), view.size / COUNT_BYTES_A_THREAD);
+  code = count_crowd(&counting, view.size, &together, count, error);
+  (void)weir_view_close(&view);
   return code;
 }
 
@@ -181,7 +211,7 @@ static int count_in_order(const char *path, enum weir_strategy strategy, uint64_
   if (code) return code;
   while ((code = weir_stream_next(stream, &block)) > 0) tally_up(&tally, block.data, block.size, tally.end);
   if (code && error) *error = *weir_stream_error(stream);
-  (void)weir_stream_close(stream);
+  (void)weir_stream_close(stream, NULL);
   *count = lines_of(&tally, 1);
   return code;
 }
@@ -199,7 +229,10 @@ int weir__count_lines(const char *path, struct weir__together together, uint64_t
   struct os_stat stat;
   if (!count) return weir__fail(error, WEIR_EINVAL, "open", path, 0, 0, 0);
   *count = 0;
-  if (together.threads == 1) return count_in_order(path, WEIR_BUFFERED, count, error);
+  if (together.strategy == WEIR_MAPPED) return count_mapped(path, together, count, error);
+  if (together.threads == 1 || together.strategy != WEIR_AUTO) {
+    return count_in_order(path, together.strategy == WEIR_AUTO ? WEIR_BUFFERED : together.strategy, count, error);
+  }
   int code = weir__open(path, OS_READ, 0, 0, &file, &stat, error);
   if (code) return code;
   if (!together.threads) together.threads = choose_threads(file, &stat);
@@ -211,8 +244,15 @@ int weir__count_lines(const char *path, struct weir__together together, uint64_t
   return code;
 }
 
-int weir_count_lines(const char *path, unsigned threads, uint64_t *count, struct weir_error *error) {
-  return weir__count_lines(path, (struct weir__together){.threads = threads, .segment = SEGMENT}, count, error);
+int weir_count_lines(const char *path, unsigned threads, const struct weir_lines_options *options, uint64_t *count,
+                     struct weir_error *error) {
+  struct weir__together together = {.threads = threads, .segment = SEGMENT};
+  if (options) {
+    const int code = weir__check(options->flags, 0, options->reserved);
+    if (code) return weir__fail(error, code, "open", path, 0, 0, 0);
+    together.strategy = options->strategy;
+  }
+  return weir__count_lines(path, together, count, error);
 }
 
 /* ---- handing lines to the caller's function ---- */
@@ -289,8 +329,8 @@ static void hand_segments(struct crowd *crowd, unsigned member) {
     end_all(crowd, code, &error);
   }
   while (!code && take_segment(crowd, &from, &to) && !hand_segment(handing, &lines, member, from, to)) continue;
-  (void)weir_lines_close(&lines);
-  (void)weir_stream_close(clone);
+  (void)weir_lines_close(&lines, NULL);
+  (void)weir_stream_close(clone, NULL);
 }
 
 static int hand_out(struct handing *handing, unsigned threads, struct weir_error *error) {
@@ -320,7 +360,7 @@ int weir__lines_parallel(const char *path, struct weir__together together, const
   divide(&handing.crowd, handing.stream->stat.size, together.segment);
   if (!together.threads) together.threads = weir__processors();
   code = hand_out(&handing, at_most(together.threads, handing.crowd.segments), error);
-  (void)weir_stream_close(handing.stream);
+  (void)weir_stream_close(handing.stream, NULL);
   return code;
 }
 

@@ -97,6 +97,15 @@ int weir__fail(struct weir_error *error, int code, const char *operation, const 
   return code;
 }
 
+int weir__report(struct weir_error *error, int code, const struct weir_error *last) {
+  if (!code || !error) return code;
+  *error = *last;
+  if (last->code == code) return code;
+  *error = (struct weir_error){.code = code, .operation = last->operation ? last->operation : "close"};
+  memcpy(error->path, last->path, sizeof error->path);
+  return code;
+}
+
 int weir__check(unsigned flags, unsigned known, const uint64_t reserved[4]) {
   if (flags & ~known) return WEIR_EINVAL;
   for (unsigned i = 0; reserved && i < 4; i++) {

@@ -498,7 +498,7 @@ static void hand_back(const struct weir_file *file) {
   if (file->seekable && file->position != AT_END) (void)os_seek(file->os, file->position);
 }
 
-int weir_file_close(struct weir_file *file) {
+int weir_file_close(struct weir_file *file, struct weir_error *error) {
   if (!file) return 0;
   int code = is_forked(file) ? WEIR_EFORKED : atomic_load(&file->sync_error);
   if (!file->borrowed) {
@@ -507,18 +507,20 @@ int weir_file_close(struct weir_file *file) {
   } else if (code != WEIR_EFORKED) {
     hand_back(file);
   }
+  if (code && code != file->error.code) (void)weir__fail(&file->error, code, "close", file->path, 0, 0, 0);
+  (void)weir__report(error, code, &file->error);
   release(file);
   return code;
 }
 
 const struct weir_error *weir_file_error(const struct weir_file *file) { return &file->error; }
 
-void weir_file_how(const struct weir_file *file, struct weir_how *how) {
-  *how = (struct weir_how){.strategy = file->direct     ? WEIR_DIRECT
-                                       : file->uncached ? WEIR_UNCACHED
-                                                        : WEIR_BUFFERED,
-                           .direct = file->direct,
-                           .block_bytes = file->block_bytes,
-                           .depth = 1,
-                           .reason = file->reason};
+void weir_file_how(const struct weir_file *file, struct weir_choice *how) {
+  *how = (struct weir_choice){.strategy = file->direct     ? WEIR_DIRECT
+                                          : file->uncached ? WEIR_UNCACHED
+                                                           : WEIR_BUFFERED,
+                              .direct = file->direct,
+                              .block_bytes = file->block_bytes,
+                              .depth = 1,
+                              .reason = file->reason};
 }

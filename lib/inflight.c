@@ -39,7 +39,7 @@ struct weir_queue {
   const struct weir_file *file; /* registered, or NULL */
   const char *buffers;          /* registered, or NULL */
   size_t buffers_bytes;
-  struct weir_how how;
+  struct weir_choice how;
 };
 
 /* ---- one request --------------------------------------------------------------------------------------------------- */
@@ -377,16 +377,16 @@ int weir_queue_wait(struct weir_queue *queue, struct weir_request **done, size_t
 
 size_t weir_queue_pending(const struct weir_queue *queue) { return queue ? queue->pending : 0; }
 
-void weir_queue_how(const struct weir_queue *queue, struct weir_how *how) { *how = queue->how; }
+void weir_queue_how(const struct weir_queue *queue, struct weir_choice *how) { *how = queue->how; }
 
 /* ---- open and close ------------------------------------------------------------------------------------------------ */
 
 static void describe(struct weir_queue *queue, const struct weir_file *file, const char *reason) {
-  queue->how = (struct weir_how){.strategy = queue->ring ? WEIR_RING : WEIR_THREADS,
-                                 .direct = file && file->direct,
-                                 .depth = queue->depth,
-                                 .threads = queue->crew ? weir__crew_size(queue->crew) : 0,
-                                 .reason = reason};
+  queue->how = (struct weir_choice){.strategy = queue->ring ? WEIR_RING : WEIR_THREADS,
+                                    .direct = file && file->direct,
+                                    .depth = queue->depth,
+                                    .threads = queue->crew ? weir__crew_size(queue->crew) : 0,
+                                    .reason = reason};
 }
 
 static int use_ring(struct weir_queue *queue, const struct weir_queue_options *options) {

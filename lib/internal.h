@@ -41,6 +41,8 @@ struct weir_file {
 /* Fills *error (may be NULL) and returns `code`. */
 int weir__fail(struct weir_error *error, int code, const char *operation, const char *path, uint64_t offset, uint64_t size,
                uint64_t transferred);
+/* At a close: gives `code`, and its details where *last is about it. */
+int weir__report(struct weir_error *error, int code, const struct weir_error *last);
 /* 0, or WEIR_EINVAL where a flag is not in `known` or a reserved word is not zero. reserved may be NULL. */
 int weir__check(unsigned flags, unsigned known, const uint64_t reserved[4]);
 
@@ -91,7 +93,7 @@ void weir__cannot(const struct os_stat *stat, enum weir_feature feature);
 /* How much of the range the page cache holds, 0 to 100; -1 unknown. */
 int weir__cached_percent(os_file file, uint64_t offset, uint64_t length);
 /* What WEIR_AUTO does. Fills all of *how. `bytes`: 0 means the file's size. */
-void weir__choose(os_file file, const struct os_stat *stat, enum weir_use use, uint64_t bytes, struct weir_how *how);
+void weir__choose(os_file file, const struct os_stat *stat, enum weir_use use, uint64_t bytes, struct weir_choice *how);
 /* Processors that this process may use. */
 unsigned weir__processors(void);
 /* Bytes of a huge page; 0 where there are none. Asked once. */
@@ -122,9 +124,9 @@ int weir__records_open(const char *path, const struct weir_record_format *format
 /* ---- scan.c, scan_x86.c or scan_plain.c: newlines ---- */
 
 /*
- * Finds LF in [data + from, data + size), size < 2^32: writes up to `max` of their offsets, counted from `data`, to `ends` and
- * returns how many; *used is how far it got: to `size`, or behind the last one where `ends` is full. *cr is set when one of
- * them has a CR right before it, at or behind `data`, and else left alone. Never reads outside of [data, data + size); of
+ * Finds LF in [data + from, data + size), size < 2^32: writes up to `max` of their offsets, counted from `data`, to `ends`
+ * and returns how many; *used is how far it got: to `size`, or behind the last one where `ends` is full. *cr is set when one
+ * of them has a CR right before it, at or behind `data`, and else left alone. Never reads outside of [data, data + size); of
  * `ends` it may write entries above the count, but never above `max`.
  */
 size_t weir__scan_lines(const char *data, size_t from, size_t size, uint32_t *ends, size_t max, size_t *used, bool *cr);

@@ -42,7 +42,7 @@ static int list_lines(struct weir_line_list *list, const struct weir_lines_optio
   code = count > SIZE_MAX ? WEIR_ENOMEM : make_room(list, &capacity, (size_t)count);
   if (!code) code = add_all(list, &lines, capacity);
   if (code) *where = *weir_lines_error(&lines);
-  (void)weir_lines_close(&lines);
+  (void)weir_lines_close(&lines, NULL);
   return code;
 }
 
@@ -112,6 +112,6 @@ int weir_lines_each(const char *path, size_t lines, size_t bytes, const struct w
     if (result) break;
   }
   if (result < 0 && error && weir_lines_error(&open)->code == result) *error = *weir_lines_error(&open);
-  (void)weir_lines_close(&open);
+  (void)weir_lines_close(&open, NULL);
   return result;
 }

@@ -323,7 +323,7 @@ static int step(struct weir_lines *lines, struct weir_lines_state *s) {
 
 int weir_lines_fill(struct weir_lines *lines) {
   struct weir_lines_state *s = lines->state;
-  if (!s) return WEIR_EBADF;
+  if (!s) return lines->failed ? lines->failed : WEIR_EBADF;
   if (s->process != weir__process()) return report(s, WEIR_EFORKED, 0);
   if (lines->at < lines->count) return 1;
   s->last = last_given(lines);
@@ -409,8 +409,8 @@ static int start(struct weir_lines *lines, const struct weir_lines_options **opt
   if (!lines) return weir__fail(error, WEIR_EINVAL, "open", path, 0, 0, 0);
   *lines = (struct weir_lines){0};
   if (!*options) *options = &no_options;
-  const int code = weir__lines_check(*options);
-  return code ? weir__fail(error, code, "open", path, 0, 0, 0) : 0;
+  lines->failed = weir__lines_check(*options);
+  return lines->failed ? weir__fail(error, lines->failed, "open", path, 0, 0, 0) : 0;
 }
 
 /* The stream becomes the lines'. */
@@ -419,8 +419,8 @@ static int begin(struct weir_lines *lines, struct weir_stream *stream, const str
   const int code = weir__lines_begin(lines, stream, options);
   if (code) {
     (void)weir__fail(error, code, "open", weir_stream_error(stream)->path, 0, 0, 0);
-    (void)weir_stream_close(stream);
-    return code;
+    (void)weir_stream_close(stream, NULL);
+    return lines->failed = code;
   }
   lines->state->close_stream = true;
   return 0;
@@ -433,7 +433,7 @@ int weir_lines_open(struct weir_lines *lines, const char *path, const struct wei
   if (code) return code;
   const struct weir_stream_options how = stream_options(options);
   code = weir__stream_open(path, &how, true, &stream, error);
-  return code ? code : begin(lines, stream, options, error);
+  return code ? (lines->failed = code) : begin(lines, stream, options, error);
 }
 
 int weir_lines_open_file(struct weir_lines *lines, struct weir_file *file, const struct weir_lines_options *options,
@@ -446,16 +446,18 @@ int weir_lines_open_file(struct weir_lines *lines, struct weir_file *file, const
   code = weir__stream_open_file(file, &how, true, &stream, error);
   if (!code) code = begin(lines, stream, options, error);
   if (!code && file->seekable) lines->state->file = file;
-  return code;
+  return lines->failed = code;
 }
 
 int weir_lines_open_memory(struct weir_lines *lines, const void *data, size_t size, const struct weir_lines_options *options,
                            struct weir_error *error) {
-  const int code = start(lines, &options, NULL, error);
+  int code = start(lines, &options, NULL, error);
   if (code) return code;
-  if (!data && size) return weir__fail(error, WEIR_EINVAL, "open", NULL, 0, 0, 0);
-  lines->state = new_state(options, NULL);
-  if (!lines->state) return weir__fail(error, WEIR_ENOMEM, "open", NULL, 0, 0, 0);
+  if (!data && size)
+    code = WEIR_EINVAL;
+  else if (!(lines->state = new_state(options, NULL)))
+    code = WEIR_ENOMEM;
+  if (code) return lines->failed = weir__fail(error, code, "open", NULL, 0, 0, 0);
   hold_all(lines->state, (struct weir_slice){data ? data : "", size});
   return 0;
 }
@@ -491,12 +493,17 @@ static void leave_file(const struct weir_lines *lines) {
   if (file && lines->state->process == weir__process()) file->position = last_given(lines).behind;
 }
 
-int weir_lines_close(struct weir_lines *lines) {
-  if (!lines || !lines->state) return 0;
+int weir_lines_close(struct weir_lines *lines, struct weir_error *error) {
+  if (!lines) return 0;
   struct weir_lines_state *s = lines->state;
+  const int failed = lines->failed;
+  if (!s) {
+    lines->failed = 0;
+    return failed;
+  }
   leave_file(lines);
-  const int closed = s->close_stream ? weir_stream_close(s->stream) : 0;
-  const int first = s->first_error ? s->first_error : closed;
+  const int closed = s->close_stream ? weir_stream_close(s->stream, error) : 0;
+  const int first = s->first_error ? weir__report(error, s->first_error, &s->error) : closed;
   free(s->spill);
   free(s->ends);
   free(s);

@@ -25,7 +25,8 @@ uint64_t weir__lines_batch_offset(const struct weir_lines *lines);
 
 struct weir__together {
   unsigned threads;
-  uint64_t segment; /* bytes that a thread takes at a time */
+  uint64_t segment;            /* bytes that a thread takes at a time */
+  enum weir_strategy strategy; /* of counting */
 };
 int weir__count_lines(const char *path, struct weir__together together, uint64_t *count, struct weir_error *error);
 int weir__lines_parallel(const char *path, struct weir__together together, const struct weir_lines_options *options,

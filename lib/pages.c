@@ -147,15 +147,6 @@ void weir__bytes_end(struct weir_bytes *bytes, size_t size, size_t written) {
   bytes->data[size] = '\0';
 }
 
-char *weir_slice_copy(struct weir_slice slice) {
-  if (slice.size == SIZE_MAX) return NULL;
-  char *copy = malloc(slice.size + 1);
-  if (!copy) return NULL;
-  if (slice.size) memcpy(copy, slice.data, slice.size);
-  copy[slice.size] = '\0';
-  return copy;
-}
-
 /* ---- pools ---- */
 
 /*

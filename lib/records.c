@@ -290,9 +290,9 @@ int weir_records_open_memory(const void *data, size_t size, const struct weir_re
 
 const struct weir_error *weir_records_error(const struct weir_records *records) { return &records->error; }
 
-int weir_records_close(struct weir_records *records) {
+int weir_records_close(struct weir_records *records, struct weir_error *error) {
   if (!records) return 0;
-  int code = records->error.code;
+  int code = weir__report(error, records->error.code, &records->error);
   release(records);
   return code;
 }

@@ -125,7 +125,7 @@ static int read_on(struct whole *w) {
 }
 
 /* Reads what is expected by several threads: they end early only where the file did. */
-static int read_by_many(struct whole *w, struct weir_how *how, bool *end) {
+static int read_by_many(struct whole *w, struct weir_choice *how, bool *end) {
   struct crew_result result;
   const size_t total = w->expected / w->from.align * w->from.align;
   how->threads = crew_run(&w->from, w->bytes->data, total, w->helpers, &result);
@@ -150,7 +150,7 @@ static int check(const struct weir_read_options *options) {
 }
 
 /* How many threads are started, and how that is called. */
-static void choose_helpers(struct whole *w, const struct weir_read_options *options, struct weir_how *how) {
+static void choose_helpers(struct whole *w, const struct weir_read_options *options, struct weir_choice *how) {
   w->helpers = how->threads;
   if (options->strategy == WEIR_THREADS) w->helpers = weir__processors() > 1 ? weir__processors() - 1 : 1;
   if (options->threads) w->helpers = options->threads - 1;
@@ -162,18 +162,18 @@ static void choose_helpers(struct whole *w, const struct weir_read_options *opti
     how->block_bytes = CREW_PIECE;
     if (how->strategy == WEIR_BUFFERED && w->chosen) how->strategy = WEIR_THREADS;
   } else if (how->strategy == WEIR_THREADS && w->chosen) {
-    *how = (struct weir_how){.strategy = WEIR_BUFFERED, .depth = 1, .reason = "one thread was asked for"};
+    *how = (struct weir_choice){.strategy = WEIR_BUFFERED, .depth = 1, .reason = "one thread was asked for"};
   }
 }
 
-static int choose(struct whole *w, const struct weir_read_options *options, struct weir_how *how) {
+static int choose(struct whole *w, const struct weir_read_options *options, struct weir_choice *how) {
   const enum weir_strategy asked = options->strategy;
   if (asked == WEIR_MAPPED || asked == WEIR_RING) return WEIR_EOPNOTSUPP; /* a copy of a map can kill: see weir_view */
   w->chosen = asked == WEIR_AUTO;
   if (w->chosen) {
     weir__choose(w->from.file, w->stat, WEIR_USE_WHOLE, w->expected, how);
   } else {
-    *how = (struct weir_how){.strategy = asked, .depth = 1, .reason = "asked for"};
+    *how = (struct weir_choice){.strategy = asked, .depth = 1, .reason = "asked for"};
   }
   choose_helpers(w, options, how);
   return 0;
@@ -199,7 +199,7 @@ static int begin_direct(struct whole *w) {
   return 0;
 }
 
-static int begin(struct whole *w, const struct weir_read_options *options, struct weir_how *how) {
+static int begin(struct whole *w, const struct weir_read_options *options, struct weir_choice *how) {
   int code = choose(w, options, how);
   if (code) return fail(w, code, weir_strategy_name(options->strategy), 0);
   w->from.uncached = how->strategy == WEIR_UNCACHED;
@@ -237,7 +237,7 @@ static int prepare(struct whole *w, const struct weir_read_options *options) {
   return 0;
 }
 
-static int read_all(struct whole *w, const struct weir_read_options *options, struct weir_how *how) {
+static int read_all(struct whole *w, const struct weir_read_options *options, struct weir_choice *how) {
   bool end = false;
   int code = prepare(w, options);
   if (!code) code = begin(w, options, how);
@@ -258,7 +258,7 @@ static void finish(struct whole *w) {
 
 int weir__read_whole(os_file file, const struct os_stat *stat, const char *path, struct weir_bytes *bytes,
                      const struct weir_read_options *options, struct weir_error *error) {
-  struct weir_how how = {0};
+  struct weir_choice how = {0};
   struct whole w = {.from = {.file = file, .positional = has_positions(stat->kind), .offset = options->offset, .align = 1},
                     .stat = stat,
                     .path = path,
@@ -305,7 +305,7 @@ static int goes_on(os_file file, uint64_t offset) {
 
 static int fill(os_file file, const struct os_stat *stat, char *buffer, size_t capacity, size_t *size) {
   const struct crew_source from = {.file = file, .positional = true, .align = 1};
-  struct weir_how how;
+  struct weir_choice how;
   size_t done = 0;
   const uint64_t expected = stat->size < capacity ? stat->size : capacity;
   weir__choose(file, stat, WEIR_USE_WHOLE, expected, &how);

@@ -44,7 +44,7 @@ struct weir_writer_state {
   bool cut;        /* what is in the file behind the end goes */
   bool lengthened; /* space was reserved: the file may be longer than what is written */
   int process;
-  struct weir_how how;
+  struct weir_choice how;
   struct weir_error error;
 };
 
@@ -588,7 +588,7 @@ const struct weir_error *weir_writer_error(const struct weir_writer *writer) {
   return writer->state ? &writer->state->error : &none;
 }
 
-void weir_writer_how(const struct weir_writer *writer, struct weir_how *how) {
-  static const struct weir_how none = {.strategy = WEIR_BUFFERED, .reason = "not open"};
+void weir_writer_how(const struct weir_writer *writer, struct weir_choice *how) {
+  static const struct weir_choice none = {.strategy = WEIR_BUFFERED, .reason = "not open"};
   *how = writer->state ? writer->state->how : none;
 }

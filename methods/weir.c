@@ -341,7 +341,7 @@ static int stream_run(void *state, const struct weir_job *job, struct weir_flow 
 }
 
 static int stream_close(void *state, const struct weir_job *job) {
-  int code = weir_stream_close(((struct stream_state *)state)->stream);
+  int code = weir_stream_close(((struct stream_state *)state)->stream, NULL);
   return code < 0 ? weir_job_refused(job, "closing", code) : 0;
 }
 
@@ -419,7 +419,7 @@ static int open_shared(struct writer_state *s, const struct weir_job *job, const
   code = weir_file_seek(s->file, job->part_offset);
   if (code == 0) code = weir_writer_open_file(&s->writer, s->file, options, &error);
   if (code == 0) return 0;
-  (void)weir_file_close(s->file);
+  (void)weir_file_close(s->file, NULL);
   return weir_job_refused(job, "opening for writing", code);
 }
 

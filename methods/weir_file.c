@@ -56,7 +56,7 @@ static int positional_open(void *state, const struct weir_job *job) {
   int error = weir_job_open(job, &s->wish, &s->file);
   if (error) return error;
   error = landing_open(&s->landing, job);
-  if (error) (void)weir_file_close(s->file);
+  if (error) (void)weir_file_close(s->file, NULL);
   return error;
 }
 
@@ -261,7 +261,7 @@ static int queue_open(void *state, const struct weir_job *job) {
   int error = weir_job_open(job, &q->wish, &q->file);
   if (error || q->queue) return error;
   error = open_queue(q, job);
-  if (error) (void)weir_file_close(q->file);
+  if (error) (void)weir_file_close(q->file, NULL);
   return error;
 }
 

@@ -85,7 +85,7 @@ int weir_job_open(const struct weir_job *job, const struct weir_job_wish *wish, 
     return weir_job_refused(job, job->direction == WEIR_READ ? "opening for reading" : "opening for writing", code);
   code = give_length(job, *out, wish->extend);
   if (code == 0 && job->durability == WEIR_DURABILITY_EACH) code = make_name_durable(job);
-  if (code < 0) (void)weir_file_close(*out);
+  if (code < 0) (void)weir_file_close(*out, NULL);
   return code;
 }
 
@@ -95,7 +95,7 @@ int weir_job_sync(const struct weir_job *job, struct weir_file *file) {
 }
 
 int weir_job_close(const struct weir_job *job, struct weir_file *file) {
-  int code = weir_file_close(file);
+  int code = weir_file_close(file, NULL);
   if (code == 0 || job->reason->text[0]) return code; /* a failure that was told already comes once more */
   return weir_job_refused(job, "closing", code);
 }

@@ -319,6 +319,11 @@ int os_thread_pin(unsigned cpu);
 /* The first interrupt (Ctrl-C, SIGTERM, SIGHUP) sets *flag to 1, the second to 2, ... Also ignores SIGPIPE and SIGXFSZ. */
 int os_interrupts_catch(volatile int *flag);
 
+/* ---- numbers ------------------------------------------------------------------------------------------------------ */
+
+/* The number that a text begins with, as strtod reads it where no locale was chosen; *used is its length. -ENOMEM. */
+int os_parse_double(const char *text, double *value, size_t *used);
+
 /* ---- clock --------------------------------------------------------------------------------------------------------- */
 
 /* Monotonic nanoseconds. */

@@ -1,5 +1,5 @@
 /*
- * count.c - the line counter that is compared with wc -l, a whole program each: count THREADS FILE.
+ * count.c - the line counter that is compared with wc -l, a whole program each: count THREADS FILE [mapped].
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,8 +11,9 @@ int main(int argc, char **argv) {
   struct weir_error error;
   uint64_t lines;
   char text[400];
-  if (argc != 3) return 2;
-  if (weir_count_lines(argv[2], (unsigned)atoi(argv[1]), &lines, &error) < 0) {
+  if (argc != 3 && argc != 4) return 2;
+  const struct weir_lines_options options = {.strategy = argc == 4 ? WEIR_MAPPED : WEIR_AUTO};
+  if (weir_count_lines(argv[2], (unsigned)atoi(argv[1]), &options, &lines, &error) < 0) {
     weir_error_text(&error, text, sizeof text);
     fprintf(stderr, "count: %s\n", text);
     return 1;

@@ -25,7 +25,7 @@ static int run_batch(void *state, const struct weir_job *job, struct weir_flow *
       passes_deliver(&pieces, line.data, line.size + 1);
     }
   passes_end(&pieces);
-  const int closed = weir_lines_close(&lines);
+  const int closed = weir_lines_close(&lines, NULL);
   return passes_done(job, flow, budget, code < 0 ? code : closed);
 }
 
@@ -39,7 +39,7 @@ static int run_next(void *state, const struct weir_job *job, struct weir_flow *f
   if (code < 0) return code;
   while (pieces.offset < limit && weir_lines_next(&lines, &line) > 0) passes_deliver(&pieces, line.data, line.size + 1);
   passes_end(&pieces);
-  code = weir_lines_close(&lines);
+  code = weir_lines_close(&lines, NULL);
   return passes_done(job, flow, budget, code);
 }
 
@@ -92,7 +92,7 @@ static int run_records(void *state, const struct weir_job *job, struct weir_flow
   if (code > 0) give(&c, count.data, count.size);
   while (code > 0 && c.pieces.offset < limit) code = next_record(&c);
   passes_end(&c.pieces);
-  const int closed = weir_records_close(c.records);
+  const int closed = weir_records_close(c.records, NULL);
   return passes_done(job, flow, budget, code < 0 ? code : closed);
 }
 

@@ -28,7 +28,7 @@ int main(int argc, char **argv) {
       line_count++;
       word_count += words_in(line);
     }
-    code = weir_lines_close(&lines); /* tells every error that there was */
+    code = weir_lines_close(&lines, NULL); /* tells every error that there was */
   }
   if (code < 0) {
     fprintf(stderr, "%s: %s\n", argv[1], weir_strerror(code));

@@ -33,7 +33,7 @@ int main(int argc, char **argv) {
       else
         code = weir_writer_finish(&out, NULL);
     }
-    weir_lines_close(&lines);
+    weir_lines_close(&lines, NULL);
   }
   if (code < 0) fprintf(stderr, "filter_text: %s\n", weir_strerror(code));
   return code < 0;

@@ -41,7 +41,7 @@ int main(int argc, char **argv) {
   if (code == 0) code = blocks > 0 ? weir_queue_open(NULL, &queue, NULL) : WEIR_ETRUNCATED;
   if (code == 0) code = read_all(queue, file, (uint64_t)blocks, &sum);
   weir_queue_close(queue); /* before the file: it waits for what is under way */
-  weir_file_close(file);
+  weir_file_close(file, NULL);
   printf("%s, sum %llu\n", weir_strerror(code), sum);
   return code < 0;
 }

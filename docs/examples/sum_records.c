@@ -25,7 +25,7 @@ int main(int argc, char **argv) {
       if (code < 0) break;
       sum += number_of(field);
     }
-    int closed = weir_records_close(records);
+    int closed = weir_records_close(records, NULL);
     code = code < 0 ? code : closed;
   }
   if (code < 0) {

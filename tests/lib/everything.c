@@ -74,8 +74,8 @@ static void lines_and_output(const char *directory) {
   }
   CHECK(weir_lines_next(&lines, &line) == 1 && line.size == 3 && weir_lines_marks(&lines) == WEIR_LINE_NO_NEWLINE);
   CHECK(weir_lines_next(&lines, &line) == 0);
-  CHECK(weir_lines_close(&lines) == 0);
-  CHECK(weir_count_lines(path, 0, &count, NULL) == 0 && count == 10001);
+  CHECK(weir_lines_close(&lines, NULL) == 0);
+  CHECK(weir_count_lines(path, 0, NULL, &count, NULL) == 0 && count == 10001);
   memset(&list, 0, sizeof list);
   CHECK(weir_read_lines(path, &list, NULL, NULL) == 0 && list.count == 10001);
   CHECK(memcmp(list.line[7].data, "line 7", 6) == 0);
@@ -91,7 +91,7 @@ static void blocks(void) {
   options.block_bytes = 4096;
   CHECK(weir_stream_open(path, &options, &stream, NULL) == 0);
   while (weir_stream_next(stream, &block) == 1) bytes += block.size;
-  CHECK(weir_stream_close(stream) == 0);
+  CHECK(weir_stream_close(stream, NULL) == 0);
   CHECK(bytes == 98893);
 }
 
@@ -122,7 +122,7 @@ static void records(const char *directory) {
     CHECK(weir_records_next(records, &record) == 1 && record.size == sizeof i && memcmp(record.data, &i, sizeof i) == 0);
   }
   CHECK(weir_records_next(records, &record) == 0);
-  CHECK(weir_records_close(records) == 0);
+  CHECK(weir_records_close(records, NULL) == 0);
 }
 
 /* Beyond what 32 bits count, in a file that is nearly all hole; skipped where files may not be so large. */
@@ -138,13 +138,13 @@ static void far_positions(const char *directory) {
     printf("SKIPPED positions above 4 GiB: %s\n", weir_strerror(weir_file_error(file)->code));
   } else {
     CHECK(weir_file_size(file) == (int64_t)far + 4);
-    CHECK(weir_file_close(file) == 0);
+    CHECK(weir_file_close(file, NULL) == 0);
     options.access = WEIR_OPEN_UPDATE;
     CHECK(weir_file_open(path, &options, &file, NULL) == 0);
     CHECK(weir_file_seek(file, far) == 0 && weir_file_read(file, data, sizeof data) == 4);
     CHECK(weir_file_tell(file) == far + 4 && weir_file_pread(file, data, 4, far) == 4 && strcmp(data, "far") == 0);
   }
-  CHECK(weir_file_close(file) == 0);
+  CHECK(weir_file_close(file, NULL) == 0);
   CHECK(remove(path) == 0);
 }
 
@@ -168,14 +168,14 @@ static void view_queue_and_pool(const char *directory) {
   CHECK(weir_queue_wait(queue, &back, 1, 1) == 1 && back == &request);
   CHECK(request.status == 0 && request.transferred == 4096 && memcmp(request.data, "line 0\n", 7) == 0);
   weir_queue_close(queue);
-  CHECK(weir_file_close(file) == 0);
+  CHECK(weir_file_close(file, NULL) == 0);
   weir_pool_close(pool);
 }
 
 static void copies(const char *directory) {
   struct weir_copy_options options;
   struct weir_bytes bytes;
-  struct weir_how how;
+  struct weir_choice how;
   memset(&options, 0, sizeof options);
   memset(&bytes, 0, sizeof bytes);
   options.flags = WEIR_COPY_VERIFY;

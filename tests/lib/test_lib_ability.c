@@ -192,14 +192,14 @@ static void every_use_gets_an_answer(void **state) {
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
     const struct path path = make("chosen", sizes[i]);
     for (unsigned use = WEIR_USE_WHOLE; use <= WEIR_USE_COPY; use++) {
-      struct weir_how how = {0};
+      struct weir_choice how = {0};
       assert_int_equal(weir_how(path.text, (enum weir_use)use, 0, &how, NULL), 0);
       assert_int_not_equal(how.strategy, WEIR_AUTO);
       assert_non_null(how.reason);
       assert_true(how.depth >= 1);
     }
   }
-  struct weir_how how;
+  struct weir_choice how;
   assert_int_equal(weir_how(path_in(directory, "chosen").text, WEIR_USE_STREAM, 0, &how, NULL), 0);
   if (weir_can(directory, WEIR_FEATURE_CACHE_STATE, NULL)) {
     assert_int_equal(how.strategy, WEIR_BUFFERED);
@@ -208,7 +208,7 @@ static void every_use_gets_an_answer(void **state) {
 }
 
 static void what_cannot_be_answered_is_an_error(void **state) {
-  struct weir_how how;
+  struct weir_choice how;
   struct weir_error error;
   const struct path none = path_in(directory, "none");
   assert_int_equal(weir_how(none.text, WEIR_USE_WHOLE, 0, &how, &error), WEIR_ENOENT);
@@ -225,7 +225,7 @@ static void what_cannot_be_answered_is_an_error(void **state) {
 }
 
 static void more_than_memory_passes_the_cache_by(void **state) {
-  struct weir_how how;
+  struct weir_choice how;
   const struct path path = path_in(directory, "flood");
   assert_int_equal(weir_how(path.text, WEIR_USE_WRITE, UINT64_C(1) << 60, &how, NULL), 0);
   assert_true(how.strategy == WEIR_UNCACHED || how.strategy == WEIR_DIRECT || how.strategy == WEIR_BUFFERED);

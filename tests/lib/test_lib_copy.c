@@ -82,8 +82,8 @@ static void every_size_by_every_flag(void **state) {
       assert_true(is_copy(to.text, sizes[i], i));
       assert_int_equal(result.bytes, sizes[i]);
       assert_int_equal(result.verified, (some_flags[f] & WEIR_COPY_VERIFY) != 0);
-      assert_non_null(result.how);
-      if (some_flags[f] & WEIR_COPY_NO_CLONE) assert_string_equal(result.how, "read and write");
+      assert_non_null(result.method);
+      if (some_flags[f] & WEIR_COPY_NO_CLONE) assert_string_equal(result.method, "read and write");
       assert_int_equal(unlink(to.text), 0);
     }
   }
@@ -317,7 +317,7 @@ static void what_the_system_refuses_is_done_by_hand(void **state) {
       kernel.error = errors[i];
       assert_int_equal(copy_file(from.text, to.text, 0, &result), 0);
       assert_true(is_copy(to.text, 20000, 1));
-      assert_string_equal(result.how, good == 0       ? "read and write"
+      assert_string_equal(result.method, good == 0       ? "read and write"
                                       : good >= 20000 ? "kernel"
                                                       : "kernel, then read and write");
       assert_int_equal(unlink(to.text), 0);

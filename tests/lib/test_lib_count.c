@@ -46,7 +46,9 @@ static void every_cut_is_counted(void **state) {
       for (uint64_t segment = 1; segment < 12; segment++) {
         for (unsigned threads = 0; threads <= 3; threads++) {
           uint64_t count = 77;
-          assert_int_equal(weir__count_lines(path.text, (struct weir__together){threads, segment}, &count, NULL), 0);
+          assert_int_equal(
+              weir__count_lines(path.text, (struct weir__together){.threads = threads, .segment = segment}, &count, NULL),
+              0);
           assert_int_equal(count, lines_in(texts[t].data, size));
         }
       }
@@ -73,10 +75,35 @@ static void large_files_are_counted(void **state) {
   put_content(path.text, data, size);
   for (unsigned threads = 0; threads < 6; threads++) {
     uint64_t count = 0;
-    assert_int_equal(weir_count_lines(path.text, threads, &count, NULL), 0);
+    assert_int_equal(weir_count_lines(path.text, threads, NULL, &count, NULL), 0);
     assert_int_equal(count, lines_in(data, size));
   }
   free(data);
+}
+
+static void mapped_files_are_counted(void **state) {
+  const struct path path = path_in(*state, "mapped");
+  const struct weir_lines_options mapped = {.strategy = WEIR_MAPPED};
+  const size_t size = 5 * MIB + 333;
+  char *data = make_large(size);
+  for (size_t cut = 0; cut < 4; cut++) { /* empty, one byte, a whole number of segments, and not */
+    const size_t length = (const size_t[]){0, 1, 4 * MIB, size}[cut];
+    put_content(path.text, data, length);
+    for (unsigned threads = 0; threads < 4; threads++) {
+      uint64_t count = 7;
+      assert_int_equal(weir_count_lines(path.text, threads, &mapped, &count, NULL), 0);
+      assert_int_equal(count, lines_in(data, length));
+    }
+  }
+  free(data);
+}
+
+static void options_that_mean_nothing_are_refused(void **state) {
+  const struct path path = path_in(*state, "large");
+  const struct weir_lines_options options = {.flags = WEIR_KEEP_CR};
+  uint64_t count;
+  put_content(path.text, "a\n", 2);
+  assert_int_equal(weir_count_lines(path.text, 1, &options, &count, NULL), WEIR_EINVAL);
 }
 
 static void what_cannot_be_counted_says_why(void **state) {
@@ -85,11 +112,11 @@ static void what_cannot_be_counted_says_why(void **state) {
   uint64_t count;
   assert_int_equal(mkfifo(fifo.text, 0600), 0);
   for (unsigned threads = 0; threads < 3; threads++) {
-    assert_int_equal(weir_count_lines(none.text, threads, &count, &error), WEIR_ENOENT);
+    assert_int_equal(weir_count_lines(none.text, threads, NULL, &count, &error), WEIR_ENOENT);
     assert_string_equal(error.path, none.text);
-    assert_int_equal(weir_count_lines(*state, threads, &count, NULL), WEIR_EISDIR);
-    assert_int_equal(weir_count_lines(fifo.text, threads, &count, NULL), WEIR_ENOTREG);
-    assert_int_equal(weir_count_lines(none.text, threads, NULL, NULL), WEIR_EINVAL);
+    assert_int_equal(weir_count_lines(*state, threads, NULL, &count, NULL), WEIR_EISDIR);
+    assert_int_equal(weir_count_lines(fifo.text, threads, NULL, &count, NULL), WEIR_ENOTREG);
+    assert_int_equal(weir_count_lines(none.text, threads, NULL, NULL, NULL), WEIR_EINVAL);
   }
 }
 
@@ -100,7 +127,7 @@ static void files_of_proc_are_counted(void **state) {
   if (size == SIZE_MAX) skip_because("%s is not there", path);
   for (unsigned threads = 0; threads < 4; threads++) {
     uint64_t count;
-    assert_int_equal(weir_count_lines(path, threads, &count, NULL), 0);
+    assert_int_equal(weir_count_lines(path, threads, NULL, &count, NULL), 0);
     assert_int_equal(count, lines_in(data, size));
   }
 }
@@ -127,7 +154,7 @@ static void an_error_is_told_at_every_place(void **state) {
     struct weir_error error = {0};
     calls = 0;
     real_pread = (ssize_t(*)(int, void *, size_t, off_t))os_override("pread", (os_function *)failing_pread);
-    const int code = weir__count_lines(path.text, (struct weir__together){2, 5}, &count, &error);
+    const int code = weir__count_lines(path.text, (struct weir__together){.threads = 2, .segment = 5}, &count, &error);
     restore("pread");
     if (fail_at && calls >= fail_at) {
       assert_int_equal(code, WEIR_EIO);
@@ -146,13 +173,13 @@ static void without_threads_and_memory(void **state) {
   uint64_t count;
   put_content(path.text, text->data, text->size);
   replace("pthread_create", (os_function *)no_thread);
-  assert_int_equal(weir__count_lines(path.text, (struct weir__together){4, 5}, &count, NULL), 0);
+  assert_int_equal(weir__count_lines(path.text, (struct weir__together){.threads = 4, .segment = 5}, &count, NULL), 0);
   assert_int_equal(count, lines_in(text->data, text->size));
   restore("pthread_create");
   bool hit = true;
   for (unsigned at = 1; hit; at++) {
     inject_memory_arm(at);
-    const int code = weir__count_lines(path.text, (struct weir__together){2, 5}, &count, NULL);
+    const int code = weir__count_lines(path.text, (struct weir__together){.threads = 2, .segment = 5}, &count, NULL);
     hit = inject_memory_disarm();
     assert_true(code == 0 || (hit && code == WEIR_ENOMEM));
     if (code == 0) assert_int_equal(count, lines_in(text->data, text->size));
@@ -202,7 +229,7 @@ static void check_against_serial(const struct collected *collected, const struct
     bytes += line.size;
     count++;
   }
-  assert_int_equal(weir_lines_close(&lines), 0);
+  assert_int_equal(weir_lines_close(&lines, NULL), 0);
   assert_int_equal(collected->bytes, bytes);
   assert_int_equal(collected->lines, count);
 }
@@ -234,7 +261,7 @@ static void every_cut_gives_each_line_once(void **state) {
           const struct weir_lines_options options = {.block_bytes = block,
                                                      .strategy = block < 30 ? WEIR_AUTO : WEIR_MAPPED,
                                                      .flags = block % 2 ? WEIR_SKIP_BOM : WEIR_KEEP_CR};
-          check_parallel(path.text, &text, (struct weir__together){block % 4, segment}, &options);
+          check_parallel(path.text, &text, (struct weir__together){.threads = block % 4, .segment = segment}, &options);
         }
       }
     }
@@ -250,7 +277,7 @@ static void long_lines_belong_to_where_they_begin(void **state) {
       for (size_t limit = 1; limit < 60; limit += 6) {
         for (size_t p = 0; p < 2; p++) {
           const struct weir_lines_options options = {.max_line = limit, .flags = policies[p], .block_bytes = limit % 11};
-          check_parallel(path.text, &texts[t], (struct weir__together){2, segment}, &options);
+          check_parallel(path.text, &texts[t], (struct weir__together){.threads = 2, .segment = segment}, &options);
         }
       }
     }
@@ -286,7 +313,8 @@ static void a_value_ends_all_and_is_returned(void **state) {
     struct weir_error error = {.code = 5};
     struct collected collected = make_collected(text->data, text->size, 2);
     collected.stop_at = stop;
-    assert_int_equal(weir__lines_parallel(path.text, (struct weir__together){2, 1}, NULL, collect, &collected, &error),
+    assert_int_equal(weir__lines_parallel(path.text, (struct weir__together){.threads = 2, .segment = 1}, NULL, collect,
+                                          &collected, &error),
                      -stop);
     assert_int_equal(error.code, 5); /* nothing of the library's failed */
     free(collected.seen);
@@ -313,7 +341,8 @@ static void errors_of_parallel_lines(void **state) {
   bool hit = true;
   for (unsigned at = 1; hit; at++) {
     inject_memory_arm(at);
-    const int code = weir__lines_parallel(path.text, (struct weir__together){2, 5}, NULL, collect, &collected, NULL);
+    const int code = weir__lines_parallel(path.text, (struct weir__together){.threads = 2, .segment = 5}, NULL, collect,
+                                          &collected, NULL);
     hit = inject_memory_disarm();
     assert_true(code == 0 || (hit && code == WEIR_ENOMEM));
   }
@@ -324,6 +353,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_cut_is_counted),
       cmocka_unit_test(large_files_are_counted),
+      cmocka_unit_test(mapped_files_are_counted),
+      cmocka_unit_test(options_that_mean_nothing_are_refused),
       cmocka_unit_test(what_cannot_be_counted_says_why),
       cmocka_unit_test(files_of_proc_are_counted),
       cmocka_unit_test(an_error_is_told_at_every_place),

@@ -58,13 +58,13 @@ static void each_access_does_what_it_says(void **state) {
   assert_string_equal(weir_file_error(file)->path, path.text);
   assert_int_equal(weir_file_resize(file, 1), WEIR_EBADF);
   assert_int_equal(weir_file_preallocate(file, 1), WEIR_EBADF);
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
 
   file = open_as(path.text, WEIR_OPEN_UPDATE, 0);
   assert_int_equal(weir_file_pwrite(file, "X", 1, 3), 1);
   assert_int_equal(weir_file_pread(file, data, 20, 2), 8);
   assert_int_equal(data[1], 'X');
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
   struct weir_error error;
   assert_int_equal(
       weir_file_open(in("missing").text, &(struct weir_open_options){.access = WEIR_OPEN_UPDATE}, &file, &error),
@@ -80,7 +80,7 @@ static void each_access_does_what_it_says(void **state) {
   assert_int_equal(weir_file_pwrite(file, "X", 1, 0), WEIR_EINVAL);
   assert_int_equal(weir_file_pread(file, data, 1, 0), WEIR_EBADF);
   assert_int_equal(weir_file_read(file, data, 1), WEIR_EBADF);
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
   assert_int_equal(get_content(path.text, data, sizeof data), 13);
   assert_memory_equal(data + 10, "end", 3);
 
@@ -88,8 +88,8 @@ static void each_access_does_what_it_says(void **state) {
   assert_int_equal(weir_file_size(file), 0);
   assert_int_equal(weir_file_read(file, data, 1), WEIR_EBADF);
   assert_int_equal(weir_file_write(file, "", 0), 0);
-  assert_int_equal(weir_file_close(file), 0);
-  assert_int_equal(weir_file_close(NULL), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
+  assert_int_equal(weir_file_close(NULL, NULL), 0);
 }
 
 static void new_files_have_the_mode_asked_for(void **state) {
@@ -100,7 +100,7 @@ static void new_files_have_the_mode_asked_for(void **state) {
     const struct weir_open_options options = {.access = WEIR_OPEN_WRITE, .mode = modes[i].asked, .flags = WEIR_NEW};
     struct stat status;
     assert_int_equal(weir_file_open(path.text, &options, &file, NULL), 0);
-    assert_int_equal(weir_file_close(file), 0);
+    assert_int_equal(weir_file_close(file, NULL), 0);
     assert_int_equal(stat(path.text, &status), 0);
     assert_int_equal(status.st_mode & 07777, modes[i].given);
     assert_int_equal(weir_file_open(path.text, &options, &file, NULL), WEIR_EEXIST);
@@ -141,7 +141,7 @@ static void links_are_not_followed_where_forbidden(void **state) {
     assert_int_equal(weir_file_open(link_path.text, &options, &file, NULL), WEIR_ELOOP);
   }
   assert_true(holds(path.text, "\0\7\16\25\34", 5));
-  assert_int_equal(weir_file_close(open_as(link_path.text, WEIR_OPEN_READ, 0)), 0);
+  assert_int_equal(weir_file_close(open_as(link_path.text, WEIR_OPEN_READ, 0), NULL), 0);
 }
 
 static void what_is_no_regular_file_is_refused_without_waiting(void **state) {
@@ -163,7 +163,7 @@ static void what_is_no_regular_file_is_refused_without_waiting(void **state) {
   char byte;
   assert_int_equal(weir_file_read(file, &byte, 1), 0);
   assert_int_equal(weir_file_write(file, &byte, 1), 1);
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
 }
 
 /* Somebody else's lock protects the content too. */
@@ -178,14 +178,14 @@ static void locks_are_taken_before_anything_is_cut(void **state) {
     assert_string_equal(error.operation, "lock");
   }
   assert_int_equal(weir_file_size(file), 10);
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
   file = open_as(path.text, WEIR_OPEN_READ, WEIR_LOCK);
   other = open_as(path.text, WEIR_OPEN_READ, WEIR_LOCK);
-  assert_int_equal(weir_file_close(file), 0);
-  assert_int_equal(weir_file_close(other), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
+  assert_int_equal(weir_file_close(other, NULL), 0);
   file = open_as(path.text, WEIR_OPEN_WRITE, WEIR_LOCK);
   assert_int_equal(weir_file_size(file), 0);
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
 }
 
 /* ---- transfers ---- */
@@ -205,7 +205,7 @@ static void every_cut_is_transferred(void **state) {
         assert_int_equal(weir_file_write(file, data, size / 3), size / 3);
         assert_int_equal(weir_file_write(file, data + size / 3, size - size / 3), size - size / 3);
         assert_int_equal(weir_file_tell(file), size);
-        assert_int_equal(weir_file_close(file), 0);
+        assert_int_equal(weir_file_close(file, NULL), 0);
         file = open_as(path.text, WEIR_OPEN_READ, 0);
         assert_int_equal(weir_file_read(file, back, size / 2), size / 2);
         assert_int_equal(weir_file_read(file, back + size / 2, sizeof back - size / 2), size - size / 2);
@@ -213,7 +213,7 @@ static void every_cut_is_transferred(void **state) {
         assert_int_equal(weir_file_read(file, back, 10), 0);
         assert_int_equal(weir_file_pread(file, back, 130, 5), size > 5 ? size - 5 : 0);
         assert_int_equal(weir_file_tell(file), size);
-        assert_int_equal(weir_file_close(file), 0);
+        assert_int_equal(weir_file_close(file, NULL), 0);
         shorten_end();
       }
     }
@@ -245,7 +245,7 @@ static void errors_tell_what_went_well(void **state) {
     shorten_fail(at, error);
     assert_int_equal(weir_file_pwrite(file, data, 100, 0), -error);
     shorten_end();
-    assert_int_equal(weir_file_close(file), 0);
+    assert_int_equal(weir_file_close(file, NULL), 0);
   }
 }
 
@@ -256,7 +256,7 @@ static void writing_nothing_is_no_progress(void **state) {
   replace("pwrite", (os_function *)write_nothing);
   assert_int_equal(weir_file_write(file, "abc", 3), WEIR_EIO);
   restore("pwrite");
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
 }
 
 static void limits_of_the_system_come_through(void **state) {
@@ -272,7 +272,7 @@ static void limits_of_the_system_come_through(void **state) {
   assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
   assert_int_equal(code, WEIR_EFBIG);
   assert_int_equal(weir_file_error(file)->transferred, 5000);
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
 }
 
 static void reading_to_the_end_says_whether_it_is(void **state) {
@@ -287,7 +287,7 @@ static void reading_to_the_end_says_whether_it_is(void **state) {
       assert_int_equal(weir_file_read_to_end(file, data, capacity, &size), capacity < left ? WEIR_MORE : 0);
       assert_int_equal(size, capacity < left ? capacity : left);
       check_bytes(data, size, begin);
-      assert_int_equal(weir_file_close(file), 0);
+      assert_int_equal(weir_file_close(file, NULL), 0);
     }
   }
 }
@@ -308,7 +308,7 @@ static void positions_may_be_anywhere(void **state) {
   assert_int_equal(weir_file_resize(file, 3), 0);
   assert_int_equal(weir_file_size(file), 3);
   assert_true(weir_file_resize(file, UINT64_MAX) < 0);
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
 }
 
 static int refuse_allocation(int fd, int mode, off_t offset, off_t length) {
@@ -324,7 +324,7 @@ static void space_is_reserved_where_that_is_known(void **state) {
   replace("fallocate", (os_function *)refuse_allocation);
   assert_int_equal(weir_file_preallocate(file, 200000), WEIR_EOPNOTSUPP);
   restore("fallocate");
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
 }
 
 static unsigned pinned_now;
@@ -355,13 +355,13 @@ static void the_callers_buffer_is_used(void **state) {
   assert_int_equal(pinned_now, 0);
   assert_int_equal(weir_file_drain(file, 1), WEIR_EOVERFLOW);
   assert_int_equal(weir_file_set_buffer(file, buffer, sizeof buffer, true), 0);
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
   assert_int_equal(pinned_now, 0);
   file = open_as(in("buffer").text, WEIR_OPEN_READ, 0);
   replace("mlock", (os_function *)refuse_lock); /* best effort */
   assert_int_equal(weir_file_set_buffer(file, buffer, sizeof buffer, true), 0);
   assert_int_equal(weir_file_fill(file, 64), 64);
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
   assert_int_equal(pinned_now, 0);
   restore("mlock"), restore("munlock");
 }
@@ -393,7 +393,7 @@ static void offsets_are_safe_from_several_threads(void **state) {
   for (unsigned i = 0; i < 3; i++) assert_int_equal(os_thread_start(read_by_offset_checked, &results[i], &threads[i]), 0);
   for (unsigned i = 0; i < 3; i++) assert_int_equal(os_thread_join(threads[i]), 0);
   for (unsigned i = 0; i < 3; i++) assert_ptr_equal(results[i], file);
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
 }
 
 /* ---- borrowed descriptors ---- */
@@ -407,7 +407,7 @@ static void a_borrowed_descriptor_stays_open_and_goes_on(void **state) {
   assert_int_equal(weir_file_tell(file), 10);
   assert_int_equal(weir_file_read(file, data, 7), 7);
   check_bytes(data, 7, 10);
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
   assert_int_equal(lseek(fd, 0, SEEK_CUR), 17);
   assert_int_equal(close(fd), 0);
 }
@@ -433,7 +433,7 @@ static void a_descriptor_must_allow_what_is_wanted(void **state) {
   assert_int_equal(weir_file_pwrite(file, "x", 1, 0), WEIR_EINVAL); /* it would be appended */
   assert_int_equal(weir_file_write(file, "x", 1), 1);
   assert_int_equal(weir_file_tell(file), 51);
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
   (void)close(reading), (void)close(writing), (void)close(appending), (void)close(folder), (void)close(name);
 }
 
@@ -469,7 +469,7 @@ static void a_pipe_that_does_not_block_is_waited_for(void **state) {
   assert_memory_equal(data, "5678901234567890123456789", 25);
   assert_int_equal(weir_file_read(file, data, 1), 0);
   assert_int_equal(fcntl(ends[0], F_GETFL) & O_NONBLOCK, O_NONBLOCK); /* not ours to change */
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
   assert_int_equal(os_thread_join(thread), 0);
   (void)close(ends[0]);
 }
@@ -484,7 +484,7 @@ static void a_pipe_that_nobody_reads_is_an_error(void **state) {
   (void)close(ends[0]);
   assert_int_equal(weir_file_write(file, "abc", 3), WEIR_EPIPE);
   assert_int_equal(weir_file_sync(file), WEIR_EOPNOTSUPP);
-  (void)weir_file_close(file);
+  (void)weir_file_close(file, NULL);
   (void)close(ends[1]);
 }
 
@@ -523,7 +523,7 @@ static void direct_and_uncached_files_take_any_range(void **state) {
     const struct path path = make("any-range", 30000);
     const struct weir_open_options options = {.access = WEIR_OPEN_UPDATE, .strategy = strategies[i]};
     struct weir_file *file;
-    struct weir_how how;
+    struct weir_choice how;
     const int code = weir_file_open(path.text, &options, &file, NULL);
     if (code == WEIR_EINVAL || code == WEIR_EOPNOTSUPP) {
       printf("# %s is not supported here\n", weir_strategy_name(strategies[i]));
@@ -534,7 +534,7 @@ static void direct_and_uncached_files_take_any_range(void **state) {
     assert_int_equal(how.strategy, strategies[i]);
     assert_int_equal(how.direct, strategies[i] == WEIR_DIRECT);
     check_any_range(file, 30000);
-    assert_int_equal(weir_file_close(file), 0);
+    assert_int_equal(weir_file_close(file, NULL), 0);
   }
 }
 
@@ -568,7 +568,7 @@ static void direct_reading_ends_inside_a_block(void **state) {
     assert_int_equal(weir_file_seek(file, 0), 0);
     assert_int_equal(weir_file_read_to_end(file, memory, sizes[i], &size), 0);
     restore("pread");
-    assert_int_equal(weir_file_close(file), 0);
+    assert_int_equal(weir_file_close(file, NULL), 0);
   }
   free(memory);
 }
@@ -598,14 +598,14 @@ static void a_failed_sync_is_final(void **state) {
   assert_true(inject_disarm());
   assert_int_equal(weir_file_sync(file), WEIR_EIO); /* though the system would now say 0 */
   assert_string_equal(weir_file_error(file)->operation, "sync");
-  assert_int_equal(weir_file_close(file), WEIR_EIO);
+  assert_int_equal(weir_file_close(file, NULL), WEIR_EIO);
 }
 
 static void closing_reports_what_only_closing_tells(void **state) {
   struct weir_file *file = open_as(in("close").text, WEIR_OPEN_WRITE, 0);
   inject_begin();
   inject_arm("close", 1, EDQUOT);
-  assert_int_equal(weir_file_close(file), WEIR_EDQUOT);
+  assert_int_equal(weir_file_close(file, NULL), WEIR_EDQUOT);
   assert_true(inject_disarm());
 }
 
@@ -617,7 +617,7 @@ static void write_through_opens_so(void **state) {
   assert_int_equal(fcntl((int)file->os, F_GETFL) & O_NONBLOCK, 0);
   assert_int_equal(fcntl((int)file->os, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
   assert_int_equal(weir_file_write(file, "x", 1), 1);
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
 }
 
 /* ---- fork and failures ---- */
@@ -635,8 +635,8 @@ static int use_in_child(void *context) {
                        weir_file_error(file)->code == WEIR_EFORKED;
   struct weir_file *fresh;
   const bool new_works = weir_file_open(file->path, NULL, &fresh, NULL) == 0 && weir_file_read(fresh, &byte, 1) == 1 &&
-                         weir_file_close(fresh) == 0;
-  return !(refused && new_works && weir_file_close(file) == WEIR_EFORKED);
+                         weir_file_close(fresh, NULL) == 0;
+  return !(refused && new_works && weir_file_close(file, NULL) == WEIR_EFORKED);
 }
 
 static void handles_do_not_survive_fork(void **state) {
@@ -649,7 +649,7 @@ static void handles_do_not_survive_fork(void **state) {
   assert_false(status.crashed);
   assert_int_equal(status.code, 0);
   assert_int_equal(weir_file_read(file, &byte, 1), 1);
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
 }
 
 static void every_call_that_fails_leaves_nothing_open(void **state) {
@@ -667,7 +667,7 @@ static void every_call_that_fails_leaves_nothing_open(void **state) {
       const bool hit = inject_disarm();
       if (code) assert_null(file);
       if (!hit && code) assert_true(code == WEIR_EINVAL || code == WEIR_EOPNOTSUPP);
-      if (!code) assert_int_equal(weir_file_close(file), 0);
+      if (!code) assert_int_equal(weir_file_close(file, NULL), 0);
       assert_int_equal(open_files(), before);
     }
   }

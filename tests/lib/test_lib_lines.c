@@ -107,8 +107,8 @@ static void check_all(struct weir_lines *lines, const char *text, const struct r
   struct weir_slice line;
   assert_int_equal(weir_lines_next(lines, &line), 0); /* the end stays the end */
   if (r->count && r->events[r->count - 1].result > 0) check_place(lines, &r->events[r->count - 1]);
-  assert_int_equal(weir_lines_close(lines), first_error);
-  assert_int_equal(weir_lines_close(lines), 0);
+  assert_int_equal(weir_lines_close(lines, NULL), first_error);
+  assert_int_equal(weir_lines_close(lines, NULL), 0);
 }
 
 /* ---- texts ---- */
@@ -219,10 +219,10 @@ static void lines_of_memory_are_not_copied(void **state) {
   assert_ptr_equal(line.data, data);
   assert_int_equal(weir_lines_next(&lines, &line), 1);
   assert_ptr_equal(line.data, data + 4);
-  assert_int_equal(weir_lines_close(&lines), 0);
+  assert_int_equal(weir_lines_close(&lines, NULL), 0);
   assert_int_equal(weir_lines_open_memory(&lines, NULL, 0, NULL, NULL), 0);
   assert_int_equal(weir_lines_next(&lines, &line), 0);
-  assert_int_equal(weir_lines_close(&lines), 0);
+  assert_int_equal(weir_lines_close(&lines, NULL), 0);
 }
 
 static void memory_before_a_page_that_must_not_be_touched(void **state) {
@@ -294,7 +294,7 @@ static void an_open_file_is_read_from_its_position_and_left_behind_the_line(void
     assert_int_equal(weir_file_open(path.text, NULL, &file, NULL), 0);
     assert_int_equal(weir_file_seek(file, 4), 0);
     assert_int_equal(weir_lines_open_file(&lines, file, &options, NULL), 0);
-    assert_int_equal(weir_lines_close(&lines), 0);
+    assert_int_equal(weir_lines_close(&lines, NULL), 0);
     assert_int_equal(weir_file_tell(file), 4); /* nothing was given */
     assert_int_equal(weir_lines_open_file(&lines, file, &options, NULL), 0);
     assert_int_equal(weir_lines_next(&lines, &line), 1);
@@ -302,13 +302,13 @@ static void an_open_file_is_read_from_its_position_and_left_behind_the_line(void
     weir_lines_position(&lines, &offset, &number);
     assert_int_equal(offset, 4);
     assert_int_equal(number, 1);
-    assert_int_equal(weir_lines_close(&lines), 0);
+    assert_int_equal(weir_lines_close(&lines, NULL), 0);
     assert_int_equal(weir_file_tell(file), 9);
     assert_int_equal(weir_lines_open_file(&lines, file, &options, NULL), 0);
     while (weir_lines_next(&lines, &line) > 0) continue;
-    assert_int_equal(weir_lines_close(&lines), 0);
+    assert_int_equal(weir_lines_close(&lines, NULL), 0);
     assert_int_equal(weir_file_tell(file), sizeof data - 1);
-    assert_int_equal(weir_file_close(file), 0);
+    assert_int_equal(weir_file_close(file, NULL), 0);
   }
 }
 
@@ -320,8 +320,9 @@ static void a_file_open_for_writing_is_refused(void **state) {
   assert_int_equal(weir_file_open(path.text, &(struct weir_open_options){.access = WEIR_OPEN_WRITE}, &file, NULL), 0);
   assert_int_equal(weir_lines_open_file(&lines, file, NULL, &error), WEIR_EBADF);
   assert_int_equal(error.code, WEIR_EBADF);
-  assert_int_equal(weir_lines_close(&lines), 0);
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_lines_close(&lines, &error), WEIR_EBADF);
+  assert_int_equal(weir_lines_close(&lines, &error), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
 }
 
 /* ---- what is not a plain file ---- */
@@ -333,10 +334,13 @@ static void what_cannot_be_opened_says_why(void **state) {
   const struct path none = path_in(*state, "none"), fifo = path_in(*state, "refused-fifo");
   assert_int_equal(weir_lines_open(&lines, none.text, NULL, &error), WEIR_ENOENT);
   assert_string_equal(error.path, none.text);
-  assert_int_equal(weir_lines_next(&lines, &line), WEIR_EBADF);
+  assert_int_equal(weir_lines_next(&lines, &line), WEIR_ENOENT);
   assert_int_equal(weir_lines_marks(&lines), 0);
   assert_int_equal(weir_lines_error(&lines)->code, 0);
-  assert_int_equal(weir_lines_close(&lines), 0);
+  assert_int_equal(weir_lines_close(&lines, &error), WEIR_ENOENT); /* one check is enough, and what the open said stays */
+  assert_string_equal(error.path, none.text);
+  assert_int_equal(weir_lines_next(&lines, &line), WEIR_EBADF);
+  assert_int_equal(weir_lines_close(&lines, NULL), 0);
   assert_int_equal(weir_lines_open(&lines, *state, NULL, NULL), WEIR_EISDIR);
   assert_int_equal(mkfifo(fifo.text, 0600), 0);
   assert_int_equal(weir_lines_open(&lines, fifo.text, NULL, NULL), WEIR_ENOTREG); /* without waiting */
@@ -412,8 +416,8 @@ static void a_line_of_a_pipe_does_not_wait_for_more(void **state) {
   assert_memory_equal(line.data, "two", 3);
   assert_int_equal(close(ends[1]), 0);
   assert_int_equal(weir_lines_next(&lines, &line), 0);
-  assert_int_equal(weir_lines_close(&lines), 0);
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_lines_close(&lines, NULL), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
   assert_int_equal(close(ends[0]), 0);
 }
 
@@ -436,7 +440,7 @@ static void files_of_proc_tell_no_size_and_have_lines(void **state) {
         assert_memory_equal(line.data, want, line.size);
       }
       assert_int_equal(weir_lines_next(&lines, &line), 0);
-      assert_int_equal(weir_lines_close(&lines), 0);
+      assert_int_equal(weir_lines_close(&lines, NULL), 0);
       free(want);
       (void)fclose(file);
     }
@@ -458,7 +462,7 @@ static void a_file_that_grows_is_read_to_its_new_end(void **state) {
   assert_int_equal(weir_lines_next(&lines, &line), 1);
   assert_memory_equal(line.data, "three", 5);
   assert_int_equal(weir_lines_next(&lines, &line), 0);
-  assert_int_equal(weir_lines_close(&lines), 0);
+  assert_int_equal(weir_lines_close(&lines, NULL), 0);
 }
 
 static void a_file_that_shrinks_ends_where_it_ends(void **state) {
@@ -473,7 +477,7 @@ static void a_file_that_shrinks_ends_where_it_ends(void **state) {
   assert_int_equal(line.size, 2);
   assert_int_equal(weir_lines_marks(&lines), WEIR_LINE_NO_NEWLINE);
   assert_int_equal(weir_lines_next(&lines, &line), 0);
-  assert_int_equal(weir_lines_close(&lines), 0);
+  assert_int_equal(weir_lines_close(&lines, NULL), 0);
 }
 
 /* ---- failures ---- */
@@ -564,10 +568,10 @@ static void an_error_comes_after_the_lines_before_it(void **state) {
       assert_true(weir_lines_error(&lines)->transferred >= begin);
       assert_true(weir_lines_error(&lines)->transferred < begin + 6); /* no whole line was held back */
       assert_int_equal(weir_lines_next(&lines, &line), WEIR_EIO);
-      assert_int_equal(weir_lines_close(&lines), WEIR_EIO);
+      assert_int_equal(weir_lines_close(&lines, NULL), WEIR_EIO);
     } else {
       assert_true(at > 12); /* all had been read */
-      assert_int_equal(weir_lines_close(&lines), 0);
+      assert_int_equal(weir_lines_close(&lines, NULL), 0);
     }
     end_faulty();
   }
@@ -589,7 +593,7 @@ static int read_everything(const char *path, const struct text *text, enum weir_
     assert_memory_equal(line.data, text->data + begin, line.size);
   }
   assert_int_equal(result, 0);
-  return weir_lines_close(&lines);
+  return weir_lines_close(&lines, NULL);
 }
 
 static void lack_of_memory_is_an_error_at_every_place(void **state) {
@@ -614,7 +618,7 @@ static int in_child(void *context) {
   struct weir_slice line;
   lines->at = lines->count;
   if (weir_lines_next(lines, &line) != WEIR_EFORKED) return 1;
-  return weir_lines_close(lines) == WEIR_EFORKED ? 0 : 2;
+  return weir_lines_close(lines, NULL) == WEIR_EFORKED ? 0 : 2;
 }
 
 static void a_forked_process_is_told_so(void **state) {
@@ -635,7 +639,7 @@ static void a_forked_process_is_told_so(void **state) {
     assert_int_equal(ended.code, 0);
     assert_int_equal(weir_lines_next(&lines, &line), 1);
     assert_memory_equal(line.data, "two", 3);
-    assert_int_equal(weir_lines_close(&lines), 0);
+    assert_int_equal(weir_lines_close(&lines, NULL), 0);
   }
 }
 

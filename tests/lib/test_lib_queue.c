@@ -149,7 +149,7 @@ static void every_byte_comes_once_at_every_depth(void **state) {
                                                                         .buffers = registers ? memory : NULL,
                                                                         .buffers_bytes = registers ? part : 0,
                                                                         .file = registers ? file : NULL});
-      struct weir_how how;
+      struct weir_choice how;
       weir_queue_how(queue, &how);
       assert_int_equal(how.strategy, ways[way]);
       assert_int_equal(how.depth, depth);
@@ -160,7 +160,7 @@ static void every_byte_comes_once_at_every_depth(void **state) {
     }
   }
   release_guarded(memory, DEPTH_MOST * BLOCK);
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
 }
 
 static void assert_file_holds(const char *path) {
@@ -192,7 +192,7 @@ static void written_bytes_are_all_there(void **state) {
       fly(queue, file, WEIR_OP_WRITE, depth, memory);
       run_sync(queue, file, 0);
       weir_queue_close(queue);
-      assert_int_equal(weir_file_close(file), 0);
+      assert_int_equal(weir_file_close(file, NULL), 0);
       assert_file_holds(path.text);
     }
   }
@@ -208,7 +208,7 @@ static void direct_files_to_their_last_byte(void **state) {
     if (ways[way] == WEIR_RING && no_ring()) continue;
     struct weir_queue *queue = open_queue((struct weir_queue_options){
         .depth = 32, .strategy = ways[way], .file = file, .buffers = memory, .buffers_bytes = 32 * BLOCK});
-    struct weir_how how;
+    struct weir_choice how;
     weir_queue_how(queue, &how);
     assert_true(how.direct);
     fly(queue, file, WEIR_OP_READ, 32, memory);
@@ -230,7 +230,7 @@ static void direct_files_to_their_last_byte(void **state) {
     weir_queue_close(queue);
   }
   release_guarded(memory, DEPTH_MOST * BLOCK);
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
 }
 
 /* ---- what is refused, and what is done at once ---- */
@@ -280,10 +280,10 @@ static void requests_that_cannot_be_right_are_refused(void **state) {
     assert_int_equal(good.status, 0);
     assert_int_equal(good.transferred, 1);
   }
-  assert_int_equal(weir_file_close(pipe_file), 0);
+  assert_int_equal(weir_file_close(pipe_file, NULL), 0);
   assert_int_equal(close(ends[0]) | close(ends[1]), 0);
-  assert_int_equal(weir_file_close(append), 0);
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(append, NULL), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
 }
 
 static void a_full_queue_takes_what_fits(void **state) {
@@ -317,7 +317,7 @@ static void a_full_queue_takes_what_fits(void **state) {
     weir_queue_close(queue);
   }
   weir_queue_close(NULL);
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
 }
 
 static void options_that_make_no_sense_are_refused(void **state) {
@@ -331,7 +331,7 @@ static void options_that_make_no_sense_are_refused(void **state) {
   assert_int_equal(weir_queue_open(&(struct weir_queue_options){.depth = 1u << 20}, &queue, NULL), WEIR_EINVAL);
   assert_int_equal(weir_queue_open(NULL, NULL, NULL), WEIR_EINVAL);
   assert_int_equal(weir_queue_open(NULL, &queue, NULL), 0);
-  struct weir_how how;
+  struct weir_choice how;
   weir_queue_how(queue, &how);
   assert_int_equal(how.depth, 32);
   assert_non_null(how.reason);
@@ -361,7 +361,7 @@ static void reads_at_and_behind_the_end(void **state) {
     }
     weir_queue_close(queue);
   }
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
 }
 
 static void closing_waits_for_all(void **state) {
@@ -384,7 +384,7 @@ static void closing_waits_for_all(void **state) {
       assert_holds(data[i], BLOCK, i * BLOCK);
     }
   }
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
 }
 
 static void *wait_elsewhere(void *context) {
@@ -449,7 +449,7 @@ static void threads_take_turns(void **state) {
     }
     weir_queue_close(queue);
   }
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
 }
 
 /* ---- faults of the ring ---- */
@@ -543,12 +543,12 @@ static void short_and_put_off_transfers_go_on(void **state) {
       fly(queue, target, WEIR_OP_WRITE, 8, memory);
       spoil(ways[way], false);
       weir_queue_close(queue);
-      assert_int_equal(weir_file_close(target), 0);
+      assert_int_equal(weir_file_close(target, NULL), 0);
       assert_file_holds(out.text);
     }
   }
   release_guarded(memory, DEPTH_MOST * BLOCK);
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
 }
 
 static void a_ring_that_always_puts_off_is_done_without(void **state) {
@@ -564,7 +564,7 @@ static void a_ring_that_always_puts_off_is_done_without(void **state) {
   bad_ring(false);
   weir_queue_close(queue);
   release_guarded(memory, 8 * BLOCK);
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
 }
 
 /* Operations that a kernel does not know, and requests that ended with the thread that made them. */
@@ -587,7 +587,7 @@ static void what_a_ring_cannot_do_is_done_by_a_plain_call(void **state) {
     }
   }
   release_guarded(memory, 4 * BLOCK);
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
 }
 
 static void one_that_fails_leaves_the_others(void **state) {
@@ -622,7 +622,7 @@ static void one_that_fails_leaves_the_others(void **state) {
     }
   }
   fault.fail_at = 0;
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
 }
 
 static int bad_fdatasync(int fd) {
@@ -649,7 +649,7 @@ static void a_failed_flush_stays_failed(void **state) {
     run_sync(queue, file, WEIR_EIO);
     assert_int_equal(weir_file_sync(file), WEIR_EIO);
     weir_queue_close(queue);
-    assert_int_equal(weir_file_close(file), WEIR_EIO);
+    assert_int_equal(weir_file_close(file, NULL), WEIR_EIO);
   }
   fault.fail_at = 0;
 }
@@ -674,7 +674,7 @@ static void without_a_ring_threads_do_it(void **state) {
   for (unsigned i = 0; i < sizeof errors / sizeof errors[0]; i++) {
     struct weir_queue *queue = NULL;
     struct weir_error error = {0};
-    struct weir_how how;
+    struct weir_choice how;
     setup_error = errors[i];
     const bool known = os_override("io_uring_setup", (os_function *)refuse_setup) != NULL;
     if (known) {
@@ -690,7 +690,7 @@ static void without_a_ring_threads_do_it(void **state) {
     weir_queue_close(queue);
   }
   release_guarded(memory, 8 * BLOCK);
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
 }
 
 static void without_registration_it_goes_on(void **state) {
@@ -707,7 +707,7 @@ static void without_registration_it_goes_on(void **state) {
   fly(queue, file, WEIR_OP_READ, 8, memory);
   weir_queue_close(queue);
   release_guarded(memory, 8 * BLOCK);
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
 }
 
 static unsigned threads_left;
@@ -721,7 +721,7 @@ static void with_fewer_threads_it_goes_on(void **state) {
   unsigned char *memory = guarded(8 * BLOCK);
   for (unsigned count = 0; count < 4; count++) {
     struct weir_queue *queue = NULL;
-    struct weir_how how;
+    struct weir_choice how;
     threads_left = count;
     replace("pthread_create", (os_function *)few_threads);
     const int code = weir_queue_open(&(struct weir_queue_options){.depth = 8, .strategy = WEIR_THREADS}, &queue, NULL);
@@ -734,7 +734,7 @@ static void with_fewer_threads_it_goes_on(void **state) {
     weir_queue_close(queue);
   }
   release_guarded(memory, 8 * BLOCK);
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
 }
 
 static void lack_of_memory_is_told(void **state) {
@@ -790,7 +790,7 @@ static void a_forked_process_is_told(void **state) {
     weir_queue_close(queue);
   }
   release_guarded(memory, 8 * BLOCK);
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
 }
 
 static int read_without_locked_memory(const char *path) {
@@ -809,7 +809,7 @@ static int read_without_locked_memory(const char *path) {
   for (size_t i = 0; i < FILE_BYTES; i++)
     if (data[i] != byte_at(i)) return 5;
   weir_queue_close(queue);
-  return weir_file_close(file) ? 6 : 0;
+  return weir_file_close(file, NULL) ? 6 : 0;
 }
 
 static void no_locked_memory_is_enough(void **state) {

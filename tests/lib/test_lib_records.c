@@ -92,7 +92,7 @@ static void check_records(struct weir_records *records, size_t size, size_t head
   assert_int_equal(weir_records_next(records, &record), end);
   assert_int_equal(weir_records_next(records, &record), end);
   assert_int_equal(weir_records_error(records)->code, end);
-  assert_int_equal(weir_records_close(records), end);
+  assert_int_equal(weir_records_close(records, NULL), end);
 }
 
 /* ---- cuts ---- */
@@ -159,10 +159,10 @@ static void memory_is_not_copied(void **state) {
     assert_int_equal(weir_records_next(records, &record), 1);
     assert_ptr_equal(record.data, sample.text + sample.starts[i]);
   }
-  assert_int_equal(weir_records_close(records), 0);
+  assert_int_equal(weir_records_close(records, NULL), 0);
   assert_int_equal(weir_records_open_memory(NULL, 0, &format, &records, NULL), 0);
   assert_int_equal(weir_records_next(records, &record), 0);
-  assert_int_equal(weir_records_close(records), 0);
+  assert_int_equal(weir_records_close(records, NULL), 0);
 }
 
 static void headers_that_are_not_there_are_told(void **state) {
@@ -177,7 +177,7 @@ static void headers_that_are_not_there_are_told(void **state) {
       else
         assert_int_equal(weir_records_open(path, &format, &records, NULL), 0);
       assert_int_equal(weir_records_next(records, &record), size < 10 ? WEIR_ETRUNCATED : 0);
-      assert_int_equal(weir_records_close(records), size < 10 ? WEIR_ETRUNCATED : 0);
+      assert_int_equal(weir_records_close(records, NULL), size < 10 ? WEIR_ETRUNCATED : 0);
     }
   }
 }
@@ -198,10 +198,10 @@ static int first_code(const void *data, size_t size, enum weir_record_prefix pre
   put_content(path, data, size);
   assert_int_equal(weir_records_open_memory(data, size, &format, &records, NULL), 0);
   codes[0] = weir_records_next(records, &record);
-  (void)weir_records_close(records);
+  (void)weir_records_close(records, NULL);
   assert_int_equal(weir_records_open(path, &format, &records, NULL), 0);
   codes[1] = weir_records_next(records, &record);
-  assert_int_equal(weir_records_close(records), codes[1] < 0 ? codes[1] : 0);
+  assert_int_equal(weir_records_close(records, NULL), codes[1] < 0 ? codes[1] : 0);
   assert_int_equal(codes[0], codes[1]);
   return codes[1];
 }
@@ -248,7 +248,7 @@ static void errors_tell_where(void **state) {
   assert_int_equal(error->size, 10);
   assert_int_equal(error->transferred, 3);
   assert_string_equal(error->path, path);
-  assert_int_equal(weir_records_close(records), WEIR_ETRUNCATED);
+  assert_int_equal(weir_records_close(records, NULL), WEIR_ETRUNCATED);
 }
 
 /* ---- fields ---- */
@@ -286,7 +286,7 @@ static void fields_follow_what_the_caller_says(void **state) {
     assert_memory_equal(field.data, "zz", 2);
     assert_int_equal(weir_records_field(records, WEIR_RECORD_U8, 0, &field), 0);
     assert_int_equal(weir_records_field(records, WEIR_RECORD_FIXED, 7, &field), 0);
-    assert_int_equal(weir_records_close(records), 0);
+    assert_int_equal(weir_records_close(records, NULL), 0);
   }
 }
 
@@ -297,13 +297,13 @@ static void fields_have_the_limit_too(void **state) {
   assert_int_equal(weir_records_open_memory("0123456789ab", 12, &format, &records, NULL), 0);
   assert_int_equal(weir_records_field(records, WEIR_RECORD_FIXED, 10, &field), 1);
   assert_int_equal(weir_records_field(records, WEIR_RECORD_FIXED, 11, &field), WEIR_ELIMIT);
-  assert_int_equal(weir_records_close(records), WEIR_ELIMIT);
+  assert_int_equal(weir_records_close(records, NULL), WEIR_ELIMIT);
   assert_int_equal(weir_records_open_memory("0123456789ab", 12, NULL, &records, NULL), 0);
   assert_int_equal(weir_records_field(records, (enum weir_record_prefix)9, 0, &field), WEIR_EINVAL);
-  assert_int_equal(weir_records_close(records), WEIR_EINVAL);
+  assert_int_equal(weir_records_close(records, NULL), WEIR_EINVAL);
   assert_int_equal(weir_records_open_memory("0123456789ab", 12, NULL, &records, NULL), 0);
   assert_int_equal(weir_records_next(records, &field), WEIR_EINVAL); /* records of no bytes have no end */
-  assert_int_equal(weir_records_close(records), WEIR_EINVAL);
+  assert_int_equal(weir_records_close(records, NULL), WEIR_EINVAL);
 }
 
 /* ---- opening ---- */
@@ -326,7 +326,7 @@ static void refuses_bad_arguments(void **state) {
   assert_int_equal(weir_records_open(directory, NULL, &records, NULL), WEIR_EISDIR);
   assert_int_equal(mkfifo(path, 0600), 0);
   assert_int_equal(weir_records_open(path, NULL, &records, NULL), WEIR_ENOTREG);
-  assert_int_equal(weir_records_close(NULL), 0);
+  assert_int_equal(weir_records_close(NULL, NULL), 0);
 }
 
 /* ---- growing ---- */
@@ -353,7 +353,7 @@ static void large_records_grow_the_buffer(void **state) {
       assert_memory_equal(record.data, data, length);
     }
     assert_int_equal(weir_records_next(records, &record), 0);
-    assert_int_equal(weir_records_close(records), 0);
+    assert_int_equal(weir_records_close(records, NULL), 0);
   }
   free(data);
 }
@@ -384,7 +384,7 @@ static void what_is_written_is_read_back(void **state) {
         assert_memory_equal(record.data, data, tried[i]);
       }
       assert_int_equal(weir_records_next(records, &record), 0);
-      assert_int_equal(weir_records_close(records), 0);
+      assert_int_equal(weir_records_close(records, NULL), 0);
     }
     if (most[p] == SIZE_MAX) continue;
     struct weir_writer writer;
@@ -426,7 +426,7 @@ static int read_all(size_t block) {
     count++;
   }
   if (code == 0) assert_int_equal(count, RECORDS);
-  assert_int_equal(weir_records_close(records), code);
+  assert_int_equal(weir_records_close(records, NULL), code);
   return code;
 }
 
@@ -501,14 +501,14 @@ static void a_forked_child_cannot_read_on(void **state) {
     int code;
     while ((code = weir_records_next(records, &record)) > 0) {
     }
-    _exit(code == WEIR_EFORKED && weir_records_close(records) == code ? 0 : 1);
+    _exit(code == WEIR_EFORKED && weir_records_close(records, NULL) == code ? 0 : 1);
   }
   int status;
   assert_int_equal(waitpid(child, &status, 0), child);
   assert_int_equal(status, 0);
   for (size_t i = 1; i < RECORDS; i++) assert_int_equal(weir_records_next(records, &record), 1);
   assert_int_equal(weir_records_next(records, &record), 0);
-  assert_int_equal(weir_records_close(records), 0);
+  assert_int_equal(weir_records_close(records, NULL), 0);
 }
 
 int main(void) {

@@ -55,7 +55,7 @@ static void check_bytes(struct weir_slice block, uint64_t offset) {
 /* All blocks but the last have one size. */
 static void check_stream(struct weir_stream *stream, struct range range) {
   struct weir_slice block;
-  struct weir_how how;
+  struct weir_choice how;
   uint64_t at = range.begin;
   size_t full = 0;
   int result;
@@ -75,7 +75,7 @@ static void check_stream(struct weir_stream *stream, struct range range) {
   assert_int_equal(weir_stream_next(stream, &block), 0);
   assert_null(block.data);
   assert_int_equal(weir_stream_error(stream)->code, 0);
-  assert_int_equal(weir_stream_close(stream), 0);
+  assert_int_equal(weir_stream_close(stream, NULL), 0);
 }
 
 /* False if it was refused, as it may be. */
@@ -160,7 +160,7 @@ static void a_slow_reader_sees_the_same(void **state) {
       at += block.size;
     }
     assert_int_equal(at, size);
-    assert_int_equal(weir_stream_close(stream), 0);
+    assert_int_equal(weir_stream_close(stream, NULL), 0);
   }
 }
 
@@ -183,12 +183,12 @@ static void a_stream_can_be_closed_at_any_block(void **state) {
       const struct weir_stream_options options = {.strategy = strategies[s], .block_bytes = 8192};
       if (weir_stream_open(path.text, &options, &stream, NULL)) continue;
       for (unsigned i = 0; i < blocks; i++) assert_true(weir_stream_next(stream, &block) >= 0);
-      assert_int_equal(weir_stream_close(stream), 0);
+      assert_int_equal(weir_stream_close(stream, NULL), 0);
     }
     assert_true(address_bytes() < bytes + 3 * 4 * 8192); /* each of 13 streams had four blocks or more */
   }
   assert_int_equal(open_files(), before);
-  assert_int_equal(weir_stream_close(NULL), 0);
+  assert_int_equal(weir_stream_close(NULL, NULL), 0);
 }
 
 /* ---- open files ---- */
@@ -213,7 +213,7 @@ static void an_open_file_gives_the_range_wherever_it_stands(void **state) {
       }
     }
     assert_int_equal(weir_file_tell(file), 777);
-    assert_int_equal(weir_file_close(file), 0);
+    assert_int_equal(weir_file_close(file, NULL), 0);
   }
 }
 
@@ -267,8 +267,8 @@ static void a_pipe_is_read_from_where_it_stands(void **state) {
       }
       assert_int_equal(result, 0);
       assert_int_equal(at, end);
-      assert_int_equal(weir_stream_close(stream), 0);
-      assert_int_equal(weir_file_close(file), 0);
+      assert_int_equal(weir_stream_close(stream, NULL), 0);
+      assert_int_equal(weir_file_close(file, NULL), 0);
       while (read(ends[0], &first, 1) != 0) continue; /* the writer goes on */
       assert_int_equal(pthread_join(writer, NULL), 0);
       assert_int_equal(close(ends[0]), 0);
@@ -287,7 +287,7 @@ static void what_has_no_positions_takes_no_offset(void **state) {
   assert_null(stream);
   assert_int_equal(weir_stream_open_file(file, &(struct weir_stream_options){.strategy = WEIR_RING}, &stream, NULL),
                    WEIR_ESPIPE);
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
   (void)close(ends[0]);
   (void)close(ends[1]);
 }
@@ -302,7 +302,7 @@ static void devices_need_leave(void **state) {
     assert_int_equal(weir_stream_next(stream, &block), 1);
     assert_int_equal(block.data[block.size - 1], 0);
   }
-  assert_int_equal(weir_stream_close(stream), 0);
+  assert_int_equal(weir_stream_close(stream, NULL), 0);
 }
 
 static void what_is_wrong_is_refused(void **state) {
@@ -350,7 +350,7 @@ static void exact_tells_of_a_file_that_was_cut(void **state) {
         assert_int_equal(weir_stream_error(stream)->transferred, at);
         assert_int_equal(weir_stream_next(stream, &block), WEIR_ETRUNCATED);
       }
-      assert_int_equal(weir_stream_close(stream), exact ? WEIR_ETRUNCATED : 0);
+      assert_int_equal(weir_stream_close(stream, NULL), exact ? WEIR_ETRUNCATED : 0);
     }
   }
 }
@@ -371,7 +371,7 @@ static void growth_is_read_too(void **state) {
       at += block.size;
     }
     assert_int_equal(at, 50000);
-    assert_int_equal(weir_stream_close(stream), 0);
+    assert_int_equal(weir_stream_close(stream, NULL), 0);
   }
 }
 
@@ -465,7 +465,7 @@ static void the_distance_doubles_on_each_miss(void **state) {
     if (misses < 5) assert_int_equal(world.asked_to, misses * 65536 + distance);
   }
   assert_true(world.asked_to <= 20 * MIB);
-  assert_int_equal(weir_stream_close(stream), 0);
+  assert_int_equal(weir_stream_close(stream, NULL), 0);
   end_world();
 }
 
@@ -480,7 +480,7 @@ static void the_distance_is_limited_by_the_depth_and_the_end(void **state) {
     assert_true(world.asked_to <= 2 * MIB + 1);
   }
   assert_true(world.hints > 0);
-  assert_int_equal(weir_stream_close(stream), 0);
+  assert_int_equal(weir_stream_close(stream, NULL), 0);
   end_world();
 }
 
@@ -529,7 +529,7 @@ static void without_rings_there_are_threads(void **state) {
     struct weir_stream_options options = {.strategy = WEIR_RING, .block_bytes = 8192};
     struct weir_stream *stream;
     struct weir_error error;
-    struct weir_how how;
+    struct weir_choice how;
     no_ring_error = errors[e];
     assert_int_equal(weir_stream_open(path.text, &options, &stream, &error), errors[e]);
     assert_int_equal(error.code, errors[e]);
@@ -572,7 +572,7 @@ static void direct_reads_that_are_refused_in_use_go_on_buffered(void **state) {
   for (unsigned at = 1; at < 8; at++) {
     struct weir_file *file;
     struct weir_stream *stream;
-    struct weir_how how;
+    struct weir_choice how;
     if (weir_file_open(path.text, &(struct weir_open_options){.strategy = WEIR_DIRECT}, &file, NULL)) break;
     begin_world();
     world.only_direct = true;
@@ -591,9 +591,9 @@ static void direct_reads_that_are_refused_in_use_go_on_buffered(void **state) {
     weir_stream_how(stream, &how);
     assert_false(how.direct);
     assert_int_equal(how.strategy, WEIR_BUFFERED);
-    assert_int_equal(weir_stream_close(stream), 0);
+    assert_int_equal(weir_stream_close(stream, NULL), 0);
     end_world();
-    assert_int_equal(weir_file_close(file), 0);
+    assert_int_equal(weir_file_close(file, NULL), 0);
   }
   if (rings) restore("io_uring_setup");
 }
@@ -624,7 +624,7 @@ static void a_ring_that_breaks_is_an_error_or_left_behind(void **state) {
     }
     assert_true(result == WEIR_EBADF || (result == 0 && at == size));
     restore("io_uring_enter");
-    assert_int_equal(weir_stream_close(stream), result);
+    assert_int_equal(weir_stream_close(stream, NULL), result);
   }
 }
 
@@ -642,9 +642,9 @@ static void a_direct_stream_leaves_a_broken_ring(void **state) {
       check_stream(stream, (struct range){0, size});
       restore("io_uring_enter");
     } else {
-      assert_int_equal(weir_stream_close(stream), 0);
+      assert_int_equal(weir_stream_close(stream, NULL), 0);
     }
-    assert_int_equal(weir_file_close(file), 0);
+    assert_int_equal(weir_file_close(file, NULL), 0);
   }
 }
 
@@ -709,7 +709,7 @@ static void an_error_comes_behind_the_good_bytes(void **state) {
         assert_int_equal(error->transferred, offset);
         assert_int_equal(weir_stream_next(stream, &block), result);
       }
-      assert_int_equal(weir_stream_close(stream), result);
+      assert_int_equal(weir_stream_close(stream, NULL), result);
       end_world();
     }
   }
@@ -742,7 +742,7 @@ static void lack_of_memory_leaves_nothing_open(void **state) {
     const struct weir_stream_options large = {.strategy = strategies[s], .block_bytes = 4 * MIB};
     const int code = weir_stream_open(path.text, &large, &stream, NULL);
     restore("mmap");
-    if (code == 0) assert_int_equal(weir_stream_close(stream), 0);
+    if (code == 0) assert_int_equal(weir_stream_close(stream, NULL), 0);
   }
   assert_int_equal(open_files(), before);
 }
@@ -750,7 +750,7 @@ static void lack_of_memory_leaves_nothing_open(void **state) {
 static int in_child(void *context) {
   struct weir_slice block;
   if (weir_stream_next(context, &block) != WEIR_EFORKED) return 1;
-  return weir_stream_close(context) == WEIR_EFORKED ? 0 : 2;
+  return weir_stream_close(context, NULL) == WEIR_EFORKED ? 0 : 2;
 }
 
 static void a_forked_process_is_told_so(void **state) {
@@ -768,7 +768,7 @@ static void a_forked_process_is_told_so(void **state) {
     assert_false(ended.crashed);
     assert_int_equal(ended.code, 0);
     for (uint64_t at = block.size; weir_stream_next(stream, &block) > 0; at += block.size) check_bytes(block, at);
-    assert_int_equal(weir_stream_close(stream), 0);
+    assert_int_equal(weir_stream_close(stream, NULL), 0);
   }
 }
 
@@ -791,7 +791,7 @@ static void each_block_may_be_taken_by_another_thread(void **state) {
       assert_int_equal(pthread_join(thread, &result), 0);
       assert_int_equal((intptr_t)result, i < 10);
     }
-    assert_int_equal(weir_stream_close(stream), 0);
+    assert_int_equal(weir_stream_close(stream, NULL), 0);
   }
 }
 

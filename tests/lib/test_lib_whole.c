@@ -144,7 +144,7 @@ static void every_strategy_gives_the_same_bytes(void **state) {
       for (size_t o = 0; o < 5; o++) {
         for (unsigned threads = 0; threads < 4; threads++) {
           struct weir_bytes bytes = {0};
-          struct weir_how how;
+          struct weir_choice how;
           const struct weir_read_options options = {
               .strategy = all[s], .offset = offsets[o], .threads = threads, .how = &how};
           const uint64_t left = odd[i] > offsets[o] ? odd[i] - offsets[o] : 0;
@@ -220,7 +220,7 @@ static int no_threads(pthread_t *out, const pthread_attr_t *attributes, void *(*
 static void without_threads_one_does_it_all(void **state) {
   const struct path path = make("alone", 9 * MIB + 3);
   struct weir_bytes bytes = {0};
-  struct weir_how how;
+  struct weir_choice how;
   replace("pthread_create", (os_function *)no_threads);
   assert_int_equal(weir_read_file(path.text, &bytes, &(struct weir_read_options){.threads = 4, .how = &how}, NULL), 0);
   restore("pthread_create");

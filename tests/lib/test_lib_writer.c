@@ -244,7 +244,7 @@ static void refuses_bad_arguments(void **state) {
 static void a_writer_that_is_not_open_says_so(void **state) {
   struct weir_writer writer = {0};
   struct weir_error error = {0};
-  struct weir_how how;
+  struct weir_choice how;
   assert_int_equal(weir_writer_put(&writer, "x", 1), WEIR_EBADF);
   assert_int_equal(weir_writer_put(&writer, NULL, 0), WEIR_EBADF);
   assert_int_equal(weir_writer_put_line(&writer, "x", 1), WEIR_EBADF);
@@ -415,7 +415,7 @@ static void strategy_gives_the_right_bytes(enum weir_strategy strategy) {
         struct weir_writer_options options = {
             .strategy = strategy, .buffer_bytes = 10000, .flags = flags, .expected_bytes = s % 3 ? 30000 : 0};
         struct weir_writer writer = opened(&options);
-        struct weir_how how;
+        struct weir_choice how;
         weir_writer_how(&writer, &how);
         assert_int_equal(how.strategy, strategy);
         assert_int_equal(how.direct, strategy == WEIR_DIRECT);
@@ -754,7 +754,7 @@ static void writes_from_the_position_of_a_file(void **state) {
         assert_int_equal(finished(&writer), 0);
         assert_int_equal(weir_file_tell(file), where + 9000);
         assert_int_equal(weir_file_write(file, "!", 1), 1);
-        assert_int_equal(weir_file_close(file), 0);
+        assert_int_equal(weir_file_close(file, NULL), 0);
         size_t size = where + 9001 > 20000 ? where + 9001 : 20000;
         if (where > 20000) memset(expected + 20000, 0, where - 20000);
         memcpy(expected + where, content, 9000);
@@ -772,14 +772,14 @@ static void appends_to_an_open_file(void **state) {
   assert_int_equal(weir_writer_open_file(&writer, file, NULL, NULL), 0);
   assert_int_equal(put_all(&writer, content + 100, 100, 9), 0);
   assert_int_equal(finished(&writer), 0);
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
   assert_true(holds(path, content, 200));
   file = open_update(WEIR_OPEN_UPDATE, WEIR_AUTO);
   struct weir_writer_options options = with(WEIR_APPEND | WEIR_DURABLE);
   assert_int_equal(weir_writer_open_file(&writer, file, &options, NULL), 0);
   assert_int_equal(put_all(&writer, content + 200, 100, 9), 0);
   assert_int_equal(finished(&writer), 0);
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
   assert_true(holds(path, content, 300));
 }
 
@@ -789,7 +789,7 @@ static void open_files_are_refused_where_they_must_be(void **state) {
   assert_int_equal(weir_writer_open_file(&writer, NULL, NULL, NULL), WEIR_EINVAL);
   struct weir_file *file = open_update(WEIR_OPEN_READ, WEIR_AUTO);
   assert_int_equal(weir_writer_open_file(&writer, file, NULL, NULL), WEIR_EBADF);
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
   file = open_update(WEIR_OPEN_UPDATE, WEIR_AUTO);
   static const unsigned bad[] = {WEIR_ATOMIC, WEIR_NEW, WEIR_NO_FOLLOW, WEIR_LOCK};
   for (size_t i = 0; i < 4; i++) {
@@ -800,7 +800,7 @@ static void open_files_are_refused_where_they_must_be(void **state) {
   inject_arm("pwrite", 1, EIO);
   assert_int_equal(weir_writer_put(&writer, "new", 3), 0);
   assert_int_equal(finished(&writer), WEIR_EIO);
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
 }
 
 static void writes_to_a_pipe_through_a_descriptor(void **state) {
@@ -813,7 +813,7 @@ static void writes_to_a_pipe_through_a_descriptor(void **state) {
   assert_int_equal(weir_writer_open_file(&writer, file, &options, NULL), 0);
   assert_int_equal(put_all(&writer, content, 1000, 33), 0);
   assert_int_equal(finished(&writer), 0);
-  assert_int_equal(weir_file_close(file), 0);
+  assert_int_equal(weir_file_close(file, NULL), 0);
   assert_int_equal(close(ends[1]), 0);
   char got[1001];
   size_t size = 0;
