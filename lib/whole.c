@@ -29,6 +29,7 @@ struct whole {
   size_t skew;      /* bytes before the ones that are wanted, so that direct reads begin where they may */
   size_t block;     /* that direct reads may write beyond the end; 1 otherwise */
   size_t done;      /* never more than bytes->capacity: the zero byte has its place */
+  size_t touched;   /* threads may have written up to here, behind an error or the end that one of them met */
 };
 
 static size_t good_bytes(const struct whole *w) { return w->done > w->skew ? w->done - w->skew : 0; }
@@ -128,6 +129,7 @@ static int read_on(struct whole *w) {
 static int read_by_many(struct whole *w, struct weir_choice *how, bool *end) {
   struct crew_result result;
   const size_t total = w->expected / w->from.align * w->from.align;
+  w->touched = total;
   how->threads = crew_run(&w->from, w->bytes->data, total, w->helpers, &result);
   w->done = result.done;
   if (result.code) return go_without(w, result.code) ? 0 : fail(w, result.code, "read", total - result.done);
@@ -253,7 +255,8 @@ static void finish(struct whole *w) {
   if (!w->bytes->data) return;
   const size_t good = good_bytes(w), most = w->limit == SIZE_LIMIT ? SIZE_MAX : w->limit - w->skew - 1;
   if (w->skew && good) memmove(w->bytes->data, w->bytes->data + w->skew, good);
-  weir__bytes_end(w->bytes, smaller(good, most), smaller(round_up(w->done, w->block), w->bytes->capacity + 1));
+  const size_t read = round_up(w->done, w->block), written = read > w->touched ? read : w->touched;
+  weir__bytes_end(w->bytes, smaller(good, most), smaller(written, w->bytes->capacity + 1));
 }
 
 int weir__read_whole(os_file file, const struct os_stat *stat, const char *path, struct weir_bytes *bytes,

@@ -501,6 +501,35 @@ static void threads_agree_on_the_first_error(void **state) {
   }
 }
 
+/* The first piece fails, and not before another thread has read far behind it. */
+#define FAR_AWAY (8 * MIB)
+static atomic_bool far_is_read;
+static ssize_t bad_first_piece(int fd, void *data, size_t size, off_t offset) {
+  for (unsigned i = 0; offset == 0 && i < 5000 && !atomic_load(&far_is_read); i++) os_sleep_ns(1000000);
+  if (offset == 0) {
+    errno = EIO;
+    return -1;
+  }
+  const ssize_t count = pread(fd, data, size, offset);
+  if (offset == (off_t)FAR_AWAY) atomic_store(&far_is_read, true);
+  return count;
+}
+
+static void memory_behind_an_error_is_not_taken_for_zeros(void **state) {
+  const struct path path = make("many", 20 * MIB), whole_pages = make("pages", FAR_AWAY);
+  struct weir_bytes bytes = {0};
+  atomic_store(&far_is_read, false);
+  replace("pread", (os_function *)bad_first_piece);
+  assert_int_equal(weir_read_file(path.text, &bytes, &(struct weir_read_options){.threads = 4}, NULL), WEIR_EIO);
+  restore("pread");
+  assert_int_equal(bytes.size, 0);
+  assert_int_equal(bytes.data[0], '\0');
+  assert_int_equal(weir_read_file(whole_pages.text, &bytes, NULL, NULL), 0);
+  assert_int_equal(bytes.size, FAR_AWAY);
+  assert_int_equal(bytes.data[bytes.size], '\0');
+  weir_bytes_free(&bytes);
+}
+
 static void every_call_that_fails_leaves_nothing_open(void **state) {
   static const char *const names[] = {"open", "fstat", "pread", "mmap"};
   const struct path path = make("failing", 3 * MIB);
@@ -655,6 +684,7 @@ int main(void) {
       cmocka_unit_test(short_and_interrupted_reads_go_on),
       cmocka_unit_test(an_error_keeps_what_came_before),
       cmocka_unit_test(threads_agree_on_the_first_error),
+      cmocka_unit_test(memory_behind_an_error_is_not_taken_for_zeros),
       cmocka_unit_test(every_call_that_fails_leaves_nothing_open),
       cmocka_unit_test(growth_that_fails_keeps_what_was_read),
       cmocka_unit_test(more_than_there_is_memory_is_refused_before),
