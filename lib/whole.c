@@ -10,8 +10,9 @@
 
 #define KIB ((size_t)1024)
 #define MIB (KIB * 1024)
-#define FIRST_GUESS (64 * KIB - 1)      /* for files that tell no size; with the zero byte a round number */
-#define UNKNOWN_PIECE MIB               /* of one read where the size tells nothing */
+#define FIRST_GUESS (64 * KIB - 1) /* for files that tell no size; with the zero byte a round number */
+/* Of one read where the size tells nothing: some files that the system makes up refuse to fill more than a few MiB. */
+#define UNKNOWN_PIECE MIB
 #define MEMORY_ASKED_FROM (256 * MIB)   /* below it, finding out what is free costs more than it saves */
 #define SIZE_LIMIT (SIZE_MAX - 4 * MIB) /* leaves room to round up */
 
@@ -85,7 +86,7 @@ static bool go_without(struct whole *w, int code) {
   return end_direct(w) == 0;
 }
 
-/* How much to ask for. Some files that the system makes up refuse to fill more than a few MiB at once. */
+/* How much to ask for. */
 static size_t wanted(const struct whole *w) {
   size_t most = w->bytes->capacity;
   if (w->expected && w->done <= w->expected) {
@@ -319,7 +320,7 @@ static int fill(os_file file, const struct os_stat *stat, char *buffer, size_t c
     if (result.code || done < expected) return result.code;
   }
   while (done < capacity) {
-    const size_t want = capacity - done;
+    const size_t want = done < stat->size ? capacity - done : smaller(capacity - done, UNKNOWN_PIECE);
     const int64_t count = crew_read(&from, buffer + done, want, done);
     if (count <= 0) return (int)count;
     *size = done += (size_t)count;

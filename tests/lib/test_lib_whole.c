@@ -310,6 +310,9 @@ static void files_without_a_size_are_read(void **state) {
     assert_int_equal(weir_read_file(paths[i], &bytes, NULL, NULL), 0);
     assert_true(bytes.size > 0);
     assert_int_equal(bytes.data[bytes.size], '\0');
+    size_t size;
+    assert_int_equal(weir_read_into(paths[i], bytes.data, 20 * MIB, &size, NULL), 0);
+    assert_true(size > 0);
   }
   weir_bytes_free(&bytes);
 }
