@@ -1,6 +1,7 @@
 /*
  * slice.c - what one does with a line: copy it, take its columns, read a number. Nothing here looks at files.
  */
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +35,8 @@ bool weir_slice_field(struct weir_slice *rest, struct weir_slice *field) {
 
 /*
  * Up to 2^53 and 10^22 are exact in a double, so that one multiplication or division of two of them rounds once, to the
- * nearest: W. D. Clinger, "How to read floating point numbers accurately", 1990. All else is left to the system.
+ * nearest: W. D. Clinger, "How to read floating point numbers accurately", 1990. All else is left to the system, and all
+ * where the processor counts with more digits than a double has (x87), for that rounds twice.
  */
 #define EXACT_MAX (UINT64_C(1) << 53)
 #define EXACT_POWER 22
@@ -56,7 +58,7 @@ static bool read_exact(const char *at, const char *end, double *value) {
     behind += point;
     count++;
   }
-  if (!count || behind > EXACT_POWER) return false;
+  if (!count || behind > EXACT_POWER || FLT_EVAL_METHOD != 0) return false;
   *value = (double)digits / powers[behind];
   return true;
 }
