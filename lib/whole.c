@@ -293,6 +293,7 @@ int weir_read_file(const char *path, struct weir_bytes *bytes, const struct weir
   if (!options) options = &none;
   if (!bytes || check(options)) return weir__fail(error, WEIR_EINVAL, "read", path, 0, 0, 0);
   bytes->size = 0;
+  if (bytes->data) bytes->data[0] = '\0'; /* what an earlier file left is not this one's */
   int code = weir__open(path, OS_READ | OS_STAY_READY, options->flags & WEIR_ANY_KIND, 0, &file, &stat, error);
   if (code) return code;
   code = weir__read_whole(file, &stat, path, bytes, options, error);

@@ -75,6 +75,16 @@ static void one_struct_holds_many_files(void **state) {
   weir_bytes_free(&bytes);
 }
 
+static void a_file_that_is_missing_leaves_no_text(void **state) {
+  struct weir_bytes bytes = {0};
+  put_content(in("there").text, "text", 4);
+  assert_int_equal(weir_read_file(in("there").text, &bytes, NULL, NULL), 0);
+  assert_int_equal(weir_read_file(in("missing").text, &bytes, NULL, NULL), WEIR_ENOENT);
+  assert_int_equal(bytes.size, 0);
+  assert_int_equal(bytes.data[0], '\0');
+  weir_bytes_free(&bytes);
+}
+
 static void reading_again_faults_no_more(void **state) {
   const struct path path = make("again", 6 * MIB);
   struct weir_bytes bytes = {0};
@@ -667,6 +677,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_size_is_read_and_terminated),
       cmocka_unit_test(one_struct_holds_many_files),
+      cmocka_unit_test(a_file_that_is_missing_leaves_no_text),
       cmocka_unit_test(reading_again_faults_no_more),
       cmocka_unit_test(offsets_and_limits_are_kept),
       cmocka_unit_test(wrong_options_are_refused),
