@@ -558,7 +558,7 @@ struct weir_open_options {
   bool write_through;          /* each write is on stable storage when it returns */
   unsigned flags;              /* WEIR_ANY_KIND, WEIR_NEW, WEIR_NO_FOLLOW, WEIR_LOCK */
   unsigned mode;               /* as for weir_write_file */
-  size_t block_bytes;          /* of one system call in read and write; 0: as large as it goes */
+  size_t block_bytes;          /* of one system call in read and write, direct ones in whole sectors; 0: as large as it goes */
   uint64_t reserved[4];
 };
 struct weir_file;

@@ -51,8 +51,7 @@ static int64_t write_some(const struct weir_file *file, const void *data, size_t
 }
 
 static bool is_range_aligned(const struct weir_file *file, size_t size, uint64_t offset) {
-  return offset % file->offset_alignment == 0 && size % file->offset_alignment == 0 &&
-         file->block_bytes % file->offset_alignment == 0;
+  return offset % file->offset_alignment == 0 && size % file->offset_alignment == 0;
 }
 
 static bool is_memory_aligned(const struct weir_file *file, const void *data) {
@@ -385,6 +384,10 @@ static int settle_direct(struct weir_file *file, unsigned opened_for) {
   file->direct = true;
   file->memory_alignment = code ? 4 * KIB : memory ? memory : 1;
   file->offset_alignment = code ? 4 * KIB : offset;
+  if (file->block_bytes) { /* whole sectors, one at least */
+    file->block_bytes -= file->block_bytes % file->offset_alignment;
+    if (!file->block_bytes) file->block_bytes = file->offset_alignment;
+  }
   if ((opened_for & OS_WRITE) && os_reopen(file->os, opened_for, &file->plain)) file->plain = os_no_file;
   return 0;
 }

@@ -573,6 +573,31 @@ static void direct_reading_ends_inside_a_block(void **state) {
   free(memory);
 }
 
+static void direct_blocks_are_whole_sectors(void **state) {
+  static const size_t blocks[] = {1, 511, 1000, 5000, SIZE_MAX};
+  const struct path path = make("sectors", 30000);
+  char *memory;
+  assert_int_equal(posix_memalign((void **)&memory, 4096, 32768), 0);
+  for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
+    const struct weir_open_options options = {.access = WEIR_OPEN_UPDATE, .strategy = WEIR_DIRECT, .block_bytes = blocks[i]};
+    struct weir_file *file;
+    if (weir_file_open(path.text, &options, &file, NULL)) {
+      free(memory);
+      skip_because("no direct transfers here");
+    }
+    replace("pread", (os_function *)strict_pread);
+    assert_int_equal(weir_file_pread(file, memory, 32768, 0), 30000);
+    check_bytes(memory, 30000, 0);
+    assert_int_equal(weir_file_pread(file, memory + 3, 9999, 77), 9999);
+    check_bytes(memory + 3, 9999, 77);
+    restore("pread");
+    fill(memory, 16384, 4096);
+    assert_int_equal(weir_file_pwrite(file, memory, 16384, 4096), 16384);
+    assert_int_equal(weir_file_close(file, NULL), 0);
+  }
+  free(memory);
+}
+
 static void a_refused_strategy_cuts_no_file(void **state) {
   const struct path path = make("uncut", 10);
   const struct weir_open_options options = {.access = WEIR_OPEN_WRITE, .strategy = WEIR_DIRECT};
@@ -705,6 +730,7 @@ int main(void) {
       cmocka_unit_test(a_pipe_that_nobody_reads_is_an_error),
       cmocka_unit_test(direct_and_uncached_files_take_any_range),
       cmocka_unit_test(direct_reading_ends_inside_a_block),
+      cmocka_unit_test(direct_blocks_are_whole_sectors),
       cmocka_unit_test(a_refused_strategy_cuts_no_file),
       cmocka_unit_test(a_failed_sync_is_final),
       cmocka_unit_test(closing_reports_what_only_closing_tells),
