@@ -38,6 +38,7 @@ static size_t one_call(const struct weir_file *file, size_t size) {
 
 static int64_t read_some(const struct weir_file *file, void *data, size_t size, uint64_t offset) {
   size = one_call(file, size);
+  if (file->direct) return os_pread(file->os, data, size, offset); /* the device copies, in one piece */
   if (!file->uncached) return weir__pread_once(file->os, data, size, offset);
   const struct os_piece piece = {data, size};
   return os_preadv(file->os, &piece, 1, offset, OS_TRANSFER_UNCACHED);
@@ -45,6 +46,7 @@ static int64_t read_some(const struct weir_file *file, void *data, size_t size, 
 
 static int64_t write_some(const struct weir_file *file, const void *data, size_t size, uint64_t offset) {
   size = one_call(file, size);
+  if (file->direct) return os_pwrite(file->os, data, size, offset);
   if (!file->uncached) return weir__pwrite_once(file->os, data, size, offset);
   const struct os_piece piece = {(void *)(uintptr_t)data, size};
   return os_pwritev(file->os, &piece, 1, offset, OS_TRANSFER_UNCACHED);

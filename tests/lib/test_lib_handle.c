@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 
 #include "lib/internal.h"
+#include "os/linux/calls.h"
 #include "tests/lib/inject.h"
 #include "tests/lib/shorten.h"
 
@@ -598,6 +599,40 @@ static void direct_blocks_are_whole_sectors(void **state) {
   free(memory);
 }
 
+/* A device that takes memory from anywhere, as most do; none need be here. */
+static int tell_small_alignment(int fd, unsigned mask, struct call_statx *out) {
+  *out = (struct call_statx){.mask = CALL_STATX_DIOALIGN, .direct_memory = 4, .direct_offset = 512};
+  return 0;
+}
+static size_t largest;
+static ssize_t note_size(int fd, void *data, size_t size, off_t offset) {
+  if (size > largest) largest = size;
+  memset(data, 'x', size);
+  return (ssize_t)size;
+}
+
+static void direct_reading_is_not_cut_for_the_sake_of_the_processor(void **state) {
+  const struct path path = make("from-anywhere", 4096);
+  const struct weir_open_options options = {.strategy = WEIR_DIRECT};
+  struct weir_file *file;
+  char *memory;
+  assert_int_equal(posix_memalign((void **)&memory, 4096, MIB + 4096), 0);
+  replace("statx", (os_function *)tell_small_alignment);
+  const int code = weir_file_open(path.text, &options, &file, NULL);
+  restore("statx");
+  if (code) {
+    free(memory);
+    skip_because("no direct reading here");
+  }
+  largest = 0;
+  replace("pread", (os_function *)note_size);
+  assert_int_equal(weir_file_pread(file, memory + 16, MIB, 0), MIB); /* where malloc gives large memory */
+  restore("pread");
+  assert_int_equal(largest, MIB);
+  assert_int_equal(weir_file_close(file, NULL), 0);
+  free(memory);
+}
+
 static void a_refused_strategy_cuts_no_file(void **state) {
   const struct path path = make("uncut", 10);
   const struct weir_open_options options = {.access = WEIR_OPEN_WRITE, .strategy = WEIR_DIRECT};
@@ -731,6 +766,7 @@ int main(void) {
       cmocka_unit_test(direct_and_uncached_files_take_any_range),
       cmocka_unit_test(direct_reading_ends_inside_a_block),
       cmocka_unit_test(direct_blocks_are_whole_sectors),
+      cmocka_unit_test(direct_reading_is_not_cut_for_the_sake_of_the_processor),
       cmocka_unit_test(a_refused_strategy_cuts_no_file),
       cmocka_unit_test(a_failed_sync_is_final),
       cmocka_unit_test(closing_reports_what_only_closing_tells),
