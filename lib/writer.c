@@ -42,7 +42,7 @@ struct weir_writer_state {
   bool direct, uncached;
   bool forced;     /* the strategy: no other is used */
   bool cut;        /* what is in the file behind the end goes */
-  bool lengthened; /* space was reserved: the file may be longer than what is written */
+  bool lengthened; /* space was asked for: the file may be longer than what is written */
   int process;
   struct weir_choice how;
   struct weir_error error;
@@ -338,8 +338,8 @@ static int reserve_space(struct weir_writer_state *state, uint64_t bytes) {
   if (!bytes || state->stat.kind != OS_REGULAR || !state->positional) return 0;
   if (bytes > UINT64_MAX - state->offset) return WEIR_EFBIG;
   int code = os_allocate(state->file, state->offset + bytes);
-  state->lengthened = code == 0;
-  return code == WEIR_EOPNOTSUPP ? 0 : code;
+  state->lengthened = code != WEIR_EOPNOTSUPP; /* what ends in a failure may have come some way */
+  return state->lengthened ? code : 0;
 }
 
 static void set_pace(struct weir_writer_state *state, uint64_t pace) {
@@ -511,6 +511,7 @@ int weir_writer_open_file(struct weir_writer *writer, struct weir_file *file, co
   state->offset = at_end ? state->stat.size : file->position;
   if (!code) code = set_up(writer, options, false, &operation);
   if (!code) return 0;
+  if (state->lengthened) (void)os_resize(file->os, state->stat.size);
   if (state->forced) (void)os_set_direct(file->os, file->direct);
   code = weir__fail(error, code, operation, path, 0, 0, 0);
   release(writer);

@@ -803,6 +803,23 @@ static void open_files_are_refused_where_they_must_be(void **state) {
   assert_int_equal(weir_file_close(file, NULL), 0);
 }
 
+static int fill_the_device(int fd, int mode, off_t offset, off_t size) {
+  assert_int_equal(ftruncate(fd, (offset + size) / 2), 0);
+  errno = ENOSPC;
+  return -1;
+}
+
+static void space_that_cannot_be_had_lengthens_no_open_file(void **state) {
+  put_content(path, "old content", 11);
+  struct weir_file *file = open_update(WEIR_OPEN_UPDATE, WEIR_AUTO);
+  struct weir_writer_options options = {.expected_bytes = 100000};
+  struct weir_writer writer;
+  (void)os_override("fallocate", (os_function *)fill_the_device);
+  assert_int_equal(weir_writer_open_file(&writer, file, &options, NULL), WEIR_ENOSPC);
+  assert_int_equal(weir_file_close(file, NULL), 0);
+  assert_true(holds(path, "old content", 11));
+}
+
 static void writes_to_a_pipe_through_a_descriptor(void **state) {
   int ends[2];
   assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
@@ -857,6 +874,7 @@ int main(void) {
       TEST(writes_from_the_position_of_a_file),
       TEST(appends_to_an_open_file),
       TEST(open_files_are_refused_where_they_must_be),
+      TEST(space_that_cannot_be_had_lengthens_no_open_file),
       TEST(writes_to_a_pipe_through_a_descriptor),
       TEST(refused_direct_transfers_are_told), /* last: it is remembered */
   };
