@@ -29,7 +29,7 @@ static const char *const reasons[] = {
     [NO_FILE_SYSTEM] = "the file system does not offer it",
     [NO_PERMISSION] = "the system does not permit it",
     [NO_IN_USE] = "it was refused when it was used",
-    [NO_NOW] = "memory or descriptors are short now",
+    [NO_NOW] = "it could not be tried now",
 };
 
 #define ROWS 64u        /* devices; what finds no row is tried anew each time */
@@ -113,7 +113,8 @@ static enum verdict read_directly(os_file file) {
   if (weir__pages_get(block, 0, &data)) return NO_NOW;
   const int64_t count = os_pread(file, data, block, 0);
   weir__pages_put(data, block);
-  return count < 0 ? NO_FILE_SYSTEM : count == 0 ? UNKNOWN : YES; /* an empty file proves nothing */
+  if (count < 0) return count == WEIR_EIO ? NO_NOW : NO_FILE_SYSTEM; /* a bad sector is this file's misfortune */
+  return count == 0 ? UNKNOWN : YES;                                 /* an empty file proves nothing */
 }
 
 static enum verdict try_direct(os_file file) {

@@ -93,6 +93,26 @@ static void a_refusal_is_remembered_body(void) {
 }
 static void a_refusal_is_remembered(void **state) { assert_int_equal(run(a_refusal_is_remembered_body), 0); }
 
+static ssize_t bad_sector(int fd, void *data, size_t size, off_t offset) {
+  asked++;
+  errno = EIO;
+  return -1;
+}
+
+static void a_bad_sector_says_nothing_of_others_body(void) {
+  const struct path path = make("bad-sector", 5000);
+  (void)os_override("pread", (os_function *)bad_sector);
+  const bool can = weir_can(path.text, WEIR_FEATURE_DIRECT, NULL);
+  expect(!can || asked == 0); /* 0: refused before anything is read */
+  if (asked) {
+    (void)weir_can(path.text, WEIR_FEATURE_DIRECT, NULL);
+    expect(asked == 2);
+  }
+}
+static void a_bad_sector_says_nothing_of_others(void **state) {
+  assert_int_equal(run(a_bad_sector_says_nothing_of_others_body), 0);
+}
+
 static void what_use_shows_counts_body(void) {
   struct path path = make("use", 5000);
   os_file file;
@@ -235,6 +255,7 @@ static void more_than_memory_passes_the_cache_by(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_refusal_is_remembered),
+      cmocka_unit_test(a_bad_sector_says_nothing_of_others),
       cmocka_unit_test(what_use_shows_counts),
       cmocka_unit_test(forbidden_rings_are_told),
       cmocka_unit_test(a_full_table_still_answers),
