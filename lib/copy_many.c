@@ -83,19 +83,9 @@ static bool to_do(const struct weir__many *many, size_t source, size_t directory
   return many->results[source * many->directory_count + directory].status == WEIR__COPY_TODO;
 }
 
-/* The last part of a path, without slashes behind it. */
-static const char *last_part(const char *path, size_t *length) {
-  size_t end = strlen(path);
-  while (end && path[end - 1] == '/') end--;
-  size_t begin = end;
-  while (begin && path[begin - 1] != '/') begin--;
-  *length = end - begin;
-  return path + begin;
-}
-
 static char *path_in(const char *directory, const char *source) {
   size_t name_length, length = strlen(directory);
-  const char *name = last_part(source, &name_length);
+  const char *name = weir__last_part(source, &name_length);
   char *path = malloc(length + 1 + name_length + 1);
   if (!path) return NULL;
   memcpy(path, directory, length);

@@ -142,10 +142,6 @@ uint64_t weir__ranges_total(const struct weir__ranges *ranges, uint64_t at, bool
 
 /* ---- the destination ---- */
 
-static bool same_file(const struct os_stat *a, const struct os_stat *b) {
-  return a->device == b->device && a->inode == b->inode;
-}
-
 /* Would writing there destroy a source? */
 static bool is_source(const struct weir__copying *call, const struct os_stat *stat) {
   size_t low = 0, high = call->id_count;
@@ -167,7 +163,7 @@ static int why_not(const struct weir__copy *copy) {
   if (os_stat_path(copy->path, &stat)) return WEIR_EEXIST; /* a link that leads nowhere */
   if (stat.kind == OS_DIRECTORY) return WEIR_EISDIR;
   if (stat.kind != OS_REGULAR) return WEIR_ENOTREG;
-  return same_file(&stat, &copy->source->stat) ? WEIR_ESAME : WEIR_EEXIST;
+  return weir__same_file(&stat, &copy->source->stat) ? WEIR_ESAME : WEIR_EEXIST;
 }
 
 /* What was opened over may be a source, by another name too; nothing is changed yet. */
@@ -176,7 +172,7 @@ static int take_over(struct weir__copy *copy) {
   const bool atomic = (save->flags & WEIR_ATOMIC) != 0;
   const struct os_stat *old = atomic ? &save->old : &save->stat;
   if (atomic && !save->replaces) return 0;
-  if (same_file(old, &copy->source->stat) || is_source(copy->call, old)) return WEIR_ESAME;
+  if (weir__same_file(old, &copy->source->stat) || is_source(copy->call, old)) return WEIR_ESAME;
   copy->had_old = !atomic;
   return atomic || old->size == 0 ? 0 : os_resize(save->file, 0);
 }
@@ -455,8 +451,7 @@ static int complete(struct weir__copy *copy, struct weir__workspace *space, uint
 /* Nothing half remains: where an old file was written over in place it is lost, and better missing than wrong. The name may
  * lead to somebody else's file by now. */
 static void take_away(const char *path, const struct os_stat *ours) {
-  struct os_stat now;
-  if (os_stat_path(path, &now) == 0 && same_file(&now, ours)) (void)os_remove(path);
+  if (weir__still_named(path, ours)) (void)os_remove(path);
 }
 
 static void undo(struct weir__copy *copy) {

@@ -95,6 +95,11 @@ void weir__copy_end(struct weir__copy *copy, struct weir__workspace *space, uint
 /* All of it: begin, bytes, end, with the source opened for it if it is not. */
 void weir__copy_whole(struct weir__copy *copy, struct weir__workspace *space);
 
+/* ---- copying.c ---- */
+
+/* The last part of a path, without slashes behind it. */
+const char *weir__last_part(const char *path, size_t *length);
+
 /* ---- copy_many.c ---- */
 
 /* What weir_copy does when all is checked. */

@@ -95,19 +95,21 @@ static int compare_names(const void *a, const void *b) {
   return x->source < y->source ? -1 : x->source > y->source;
 }
 
-static struct name name_of(const char *path, size_t source) {
+const char *weir__last_part(const char *path, size_t *length) {
   size_t end = strlen(path);
   while (end && path[end - 1] == '/') end--;
   size_t begin = end;
   while (begin && path[begin - 1] != '/') begin--;
-  return (struct name){.text = path + begin, .length = end - begin, .source = source};
+  *length = end - begin;
+  return path + begin;
 }
 
 /* Sizes to count on, and files that must not be written to. What cannot be asked will fail when it is opened. */
 static void look_at_sources(struct plan *plan) {
   for (size_t i = 0; i < plan->many.source_count; i++) {
     struct os_stat *stat = &plan->source_stats[i];
-    plan->names[i] = name_of(plan->many.sources[i], i);
+    plan->names[i].source = i;
+    plan->names[i].text = weir__last_part(plan->many.sources[i], &plan->names[i].length);
     if (os_stat_path(plan->many.sources[i], stat)) continue;
     plan->ids[plan->call.id_count++] = (struct weir__file_id){.device = stat->device, .inode = stat->inode};
   }
@@ -124,8 +126,7 @@ static void look_at_directories(struct plan *plan) {
     plan->first_alike[d] = d;
     for (size_t before = 0; !code && before < d && plan->first_alike[d] == d; before++) {
       const struct os_stat *other = &plan->directory_stats[before];
-      if (other->kind == OS_DIRECTORY && other->device == stat->device && other->inode == stat->inode)
-        plan->first_alike[d] = before;
+      if (other->kind == OS_DIRECTORY && weir__same_file(other, stat)) plan->first_alike[d] = before;
     }
   }
 }

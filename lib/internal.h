@@ -56,6 +56,10 @@ int weir__check(unsigned flags, unsigned known, const uint64_t reserved[4]);
 int weir__open(const char *path, unsigned os_flags, unsigned flags, unsigned mode, os_file *out, struct os_stat *stat,
                struct weir_error *error);
 
+/* Are both of one file, and does a path still lead to it? */
+bool weir__same_file(const struct os_stat *a, const struct os_stat *b);
+bool weir__still_named(const char *path, const struct os_stat *stat);
+
 /* ---- transferring.c: until all is done, the end, or an error; *done tells how many bytes in each case ---- */
 
 /* One transfer through the page cache, maybe short, as os_pread and os_pwrite; the way round memory that copies slowly. */

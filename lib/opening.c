@@ -77,3 +77,12 @@ int weir__open(const char *path, unsigned os_flags, unsigned flags, unsigned mod
   *out = file;
   return 0;
 }
+
+bool weir__same_file(const struct os_stat *a, const struct os_stat *b) {
+  return a->device == b->device && a->inode == b->inode;
+}
+
+bool weir__still_named(const char *path, const struct os_stat *stat) {
+  struct os_stat now;
+  return os_stat_path(path, &now) == 0 && weir__same_file(&now, stat);
+}

@@ -84,15 +84,6 @@ static bool is_link(const char *path) {
   return os_read_link(path, &first, 1) >= 0;
 }
 
-static bool same_file(const struct os_stat *a, const struct os_stat *b) {
-  return a->device == b->device && a->inode == b->inode;
-}
-
-static bool still_named(const char *path, const struct os_stat *stat) {
-  struct os_stat now;
-  return os_stat_path(path, &now) == 0 && same_file(&now, stat);
-}
-
 int weir__sync_directory_of(const char *path) {
   char *target = NULL;
   int code = follow(path, &target);
@@ -155,7 +146,7 @@ static int clear_slot(const char *path) {
   struct os_stat stat;
   int code = weir__open(path, OS_READ | OS_STAY_READY, WEIR_NO_FOLLOW, 0, &file, &stat, NULL);
   if (code) return code == WEIR_ENOENT ? code : WEIR_EBUSY;
-  bool removed = os_lock(file) == 0 && still_named(path, &stat) && os_remove(path) == 0;
+  bool removed = os_lock(file) == 0 && weir__still_named(path, &stat) && os_remove(path) == 0;
   (void)os_close(file);
   return removed ? 0 : WEIR_EBUSY;
 }
@@ -168,7 +159,7 @@ static int clear_slot(const char *path) {
 static int make_slot(struct weir__save *save, unsigned mode) {
   int code = create(save, save->temporary, 0, mode);
   if (code) return code;
-  if (os_lock(save->file) != WEIR_EAGAIN && still_named(save->temporary, &save->stat)) return 0;
+  if (os_lock(save->file) != WEIR_EAGAIN && weir__still_named(save->temporary, &save->stat)) return 0;
   (void)os_close(save->file);
   save->file = os_no_file;
   return WEIR_EEXIST;
@@ -255,7 +246,7 @@ static int lock_target(struct weir__save *save, struct weir_error *error) {
   for (unsigned tries = 0; tries < TRIES; tries++) {
     int code = weir__open(save->target, OS_WRITE, WEIR_LOCK, 0, &save->old_file, &save->old, error);
     if (code) return code;
-    if (still_named(save->target, &save->old)) return 0;
+    if (weir__still_named(save->target, &save->old)) return 0;
     (void)os_close(save->old_file);
     save->old_file = os_no_file;
   }
@@ -384,7 +375,7 @@ static int complete(struct weir__save *save, uint64_t size, const char **operati
 
 /* What WEIR_NEW made in place, unless it has another name by now. */
 static void remove_new(const struct weir__save *save) {
-  bool is_ours = (save->flags & WEIR_NEW) && save->created && still_named(save->path, &save->stat);
+  bool is_ours = (save->flags & WEIR_NEW) && save->created && weir__still_named(save->path, &save->stat);
   if (is_ours) (void)os_remove(save->path);
 }
 
