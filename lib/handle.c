@@ -454,6 +454,7 @@ int weir_file_open(const char *path, const struct weir_open_options *options, st
   int code = weir__open(path, os_flags, options->flags, options->mode, &file->os, &file->stat, error);
   if (!code) {
     code = settle(file, options, cut, error);
+    if (code && (options->flags & WEIR_NEW) && weir__still_named(path, &file->stat)) (void)os_remove(path);
     if (code) (void)os_close(file->os);
   }
   if (code) {

@@ -646,6 +646,18 @@ static void a_refused_strategy_cuts_no_file(void **state) {
   assert_int_equal(get_content(path.text, data, sizeof data), 10);
 }
 
+static void a_refused_strategy_makes_no_file(void **state) {
+  const struct path path = in("unmade");
+  const struct weir_open_options options = {.access = WEIR_OPEN_WRITE, .strategy = WEIR_DIRECT, .flags = WEIR_NEW};
+  struct weir_file *file;
+  inject_begin();
+  inject_arm("fcntl", 3, EINVAL);
+  const int code = weir_file_open(path.text, &options, &file, NULL);
+  assert_true(inject_disarm());
+  assert_int_equal(code, WEIR_EINVAL);
+  assert_false(is_there(path.text));
+}
+
 /* ---- stable storage ---- */
 
 static void a_failed_sync_is_final(void **state) {
@@ -768,6 +780,7 @@ int main(void) {
       cmocka_unit_test(direct_blocks_are_whole_sectors),
       cmocka_unit_test(direct_reading_is_not_cut_for_the_sake_of_the_processor),
       cmocka_unit_test(a_refused_strategy_cuts_no_file),
+      cmocka_unit_test(a_refused_strategy_makes_no_file),
       cmocka_unit_test(a_failed_sync_is_final),
       cmocka_unit_test(closing_reports_what_only_closing_tells),
       cmocka_unit_test(write_through_opens_so),
