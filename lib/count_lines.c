@@ -4,23 +4,16 @@
  */
 #include <stdlib.h>
 
+#include "lib/crew.h"
 #include "lib/lines.h"
 
 #define SEGMENT ((uint64_t)2 << 20)
 #define SEGMENTS_MOST (1u << 30) /* larger files have larger segments, so that their number fits a counter everywhere */
-#define THREADS_MOST 256u
 /* Counting: bytes read at once, which stay in the second-level cache; a thread is worth starting for so many. */
 #define COUNT_BLOCK ((size_t)256 << 10)
 #define COUNT_BYTES_A_THREAD ((uint64_t)4 << 20)
 
 /* ---- threads over segments ---- */
-
-struct crowd;
-struct member {
-  struct crowd *crowd;
-  unsigned number;
-  struct os_thread *thread; /* NULL: the calling one */
-};
 
 /* One job shared by all threads. */
 struct crowd {
@@ -29,7 +22,6 @@ struct crowd {
   atomic_uint taken;
   atomic_int result;       /* what ends it all, when not zero */
   struct weir_error error; /* of who set it */
-  void (*work)(struct crowd *crowd, unsigned member);
 };
 
 static void divide(struct crowd *crowd, uint64_t size, uint64_t segment) {
@@ -57,29 +49,8 @@ static void end_all(struct crowd *crowd, int result, const struct weir_error *er
   if (error) crowd->error = *error;
 }
 
-static void *member_main(void *context) {
-  const struct member *member = context;
-  member->crowd->work(member->crowd, member->number);
-  return NULL;
-}
-
-/* The calling thread works too, and does all where no other can be started. */
-static int run_crowd(struct crowd *crowd, unsigned threads) {
-  struct member *members = calloc(threads, sizeof *members);
-  if (!members) return WEIR_ENOMEM;
-  unsigned started = 1;
-  for (; started < threads; started++) {
-    members[started] = (struct member){.crowd = crowd, .number = started};
-    if (os_thread_start(member_main, &members[started], &members[started].thread)) break;
-  }
-  crowd->work(crowd, 0);
-  for (unsigned i = 1; i < started; i++) (void)os_thread_join(members[i].thread);
-  free(members);
-  return 0;
-}
-
 static unsigned at_most(unsigned threads, uint64_t most) {
-  if (threads > THREADS_MOST) threads = THREADS_MOST;
+  if (threads > WEIR__CREW_MAX) threads = WEIR__CREW_MAX;
   return threads <= most ? threads : most ? (unsigned)most : 1;
 }
 
@@ -92,7 +63,7 @@ struct tally {
 };
 
 struct counting {
-  struct crowd crowd; /* first: the work finds its own by it */
+  struct crowd crowd;
   os_file file;
   const char *map; /* all of the file; NULL: it is read */
   uint64_t map_size;
@@ -126,19 +97,19 @@ static int count_range(struct counting *counting, struct tally *tally, char *blo
   return 0;
 }
 
-static void count_mapped_segments(struct crowd *crowd, unsigned member) {
-  struct counting *counting = (struct counting *)(void *)crowd;
+static void count_mapped_segments(void *context, unsigned member) {
+  struct counting *counting = context;
   struct tally tally = {0};
   uint64_t from, to;
-  while (take_segment(crowd, &from, &to)) {
+  while (take_segment(&counting->crowd, &from, &to)) {
     if (to > counting->map_size) to = counting->map_size;
     tally_up(&tally, counting->map + from, (size_t)(to - from), from);
   }
   counting->tallies[member] = tally;
 }
 
-static void count_segments(struct crowd *crowd, unsigned member) {
-  struct counting *counting = (struct counting *)(void *)crowd;
+static void count_segments(void *context, unsigned member) {
+  struct counting *counting = context;
   struct tally tally = {0};
   uint64_t from, to;
   void *block;
@@ -146,10 +117,10 @@ static void count_segments(struct crowd *crowd, unsigned member) {
   if (code) {
     struct weir_error error;
     (void)weir__fail(&error, code, "read", counting->path, 0, 0, 0);
-    end_all(crowd, code, &error);
+    end_all(&counting->crowd, code, &error);
     return;
   }
-  while (take_segment(crowd, &from, &to) && !count_range(counting, &tally, block, from, to)) continue;
+  while (take_segment(&counting->crowd, &from, &to) && !count_range(counting, &tally, block, from, to)) continue;
   weir__pages_put(block, COUNT_BLOCK);
   counting->tallies[member] = tally;
 }
@@ -166,38 +137,27 @@ static uint64_t lines_of(const struct tally *tallies, unsigned count) {
   return sum.newlines + (sum.end && sum.last != '\n'); /* a last line without LF counts */
 }
 
-static int count_crowd(struct counting *counting, uint64_t size, const struct weir__together *together, uint64_t *count,
-                       struct weir_error *error) {
-  unsigned threads = together->threads;
+static int count_together(struct counting *counting, uint64_t size, const struct weir__together *together, uint64_t *count,
+                          struct weir_error *error) {
   divide(&counting->crowd, size, together->segment);
-  threads = at_most(threads, counting->crowd.segments);
+  const unsigned threads = at_most(together->threads, counting->crowd.segments);
   counting->tallies = calloc(threads, sizeof *counting->tallies);
-  int code = counting->tallies ? run_crowd(&counting->crowd, threads) : WEIR_ENOMEM;
-  if (code) {
-    (void)weir__fail(error, code, "read", counting->path, 0, 0, 0);
-  } else {
-    code = atomic_load(&counting->crowd.result);
-    *count = lines_of(counting->tallies, threads);
-    if (code && error) *error = counting->crowd.error;
-  }
+  if (!counting->tallies) return weir__fail(error, WEIR_ENOMEM, "read", counting->path, 0, 0, 0);
+  (void)weir__crew_work(threads, counting->map ? count_mapped_segments : count_segments, counting);
+  const int code = atomic_load(&counting->crowd.result);
+  *count = lines_of(counting->tallies, threads);
+  if (code && error) *error = counting->crowd.error;
   free(counting->tallies);
   return code;
-}
-
-static int count_together(os_file file, uint64_t size, const char *path, const struct weir__together *together,
-                          uint64_t *count, struct weir_error *error) {
-  struct counting counting = {.crowd = {.work = count_segments}, .file = file, .path = path};
-  return count_crowd(&counting, size, together, count, error);
 }
 
 static int count_mapped(const char *path, struct weir__together together, uint64_t *count, struct weir_error *error) {
   struct weir_view view;
   int code = weir_view_open(&view, path, 0, 0, WEIR_HINT_SEQUENTIAL, false, error);
   if (code) return code;
-  struct counting counting = {
-      .crowd = {.work = count_mapped_segments}, .map = view.data, .map_size = view.size, .path = path};
+  struct counting counting = {.map = view.data, .map_size = view.size, .path = path};
   if (!together.threads) together.threads = at_most(weir__processors(), view.size / COUNT_BYTES_A_THREAD);
-  code = count_crowd(&counting, view.size, &together, count, error);
+  code = count_together(&counting, view.size, &together, count, error);
   (void)weir_view_close(&view);
   return code;
 }
@@ -236,8 +196,9 @@ int weir__count_lines(const char *path, struct weir__together together, uint64_t
   int code = weir__open(path, OS_READ, 0, 0, &file, &stat, error);
   if (code) return code;
   if (!together.threads) together.threads = choose_threads(file, &stat);
+  struct counting counting = {.file = file, .path = path};
   if (together.threads > 1 && stat.size)
-    code = count_together(file, stat.size, path, &together, count, error);
+    code = count_together(&counting, stat.size, &together, count, error);
   else
     code = count_in_order(path, WEIR_AUTO, count, error);
   (void)os_close(file);
@@ -258,7 +219,7 @@ int weir_count_lines(const char *path, unsigned threads, const struct weir_lines
 /* ---- handing lines to the caller's function ---- */
 
 struct handing {
-  struct crowd crowd; /* first */
+  struct crowd crowd;
   struct weir_stream *stream;
   const struct weir_lines_options *options;
   weir_lines_worker *each;
@@ -317,8 +278,8 @@ static int open_member(struct handing *handing, struct weir_lines *lines, struct
   return weir__lines_begin(lines, stream, handing->options);
 }
 
-static void hand_segments(struct crowd *crowd, unsigned member) {
-  struct handing *handing = (struct handing *)(void *)crowd;
+static void hand_segments(void *context, unsigned member) {
+  struct handing *handing = context;
   struct weir_lines lines = {0};
   struct weir_stream *clone = NULL;
   uint64_t from, to;
@@ -326,27 +287,18 @@ static void hand_segments(struct crowd *crowd, unsigned member) {
   if (code) {
     struct weir_error error;
     (void)weir__fail(&error, code, "open", weir_stream_error(handing->stream)->path, 0, 0, 0);
-    end_all(crowd, code, &error);
+    end_all(&handing->crowd, code, &error);
   }
-  while (!code && take_segment(crowd, &from, &to) && !hand_segment(handing, &lines, member, from, to)) continue;
+  while (!code && take_segment(&handing->crowd, &from, &to) && !hand_segment(handing, &lines, member, from, to)) continue;
   (void)weir_lines_close(&lines, NULL);
   (void)weir_stream_close(clone, NULL);
-}
-
-static int hand_out(struct handing *handing, unsigned threads, struct weir_error *error) {
-  const char *path = weir_stream_error(handing->stream)->path;
-  int code = run_crowd(&handing->crowd, threads);
-  if (code) return weir__fail(error, code, "open", path, 0, 0, 0);
-  code = atomic_load(&handing->crowd.result);
-  if (code && error && handing->crowd.error.code == code) *error = handing->crowd.error;
-  return code;
 }
 
 int weir__lines_parallel(const char *path, struct weir__together together, const struct weir_lines_options *options,
                          weir_lines_worker *each, void *context, struct weir_error *error) {
   static const struct weir_lines_options none;
   if (!options) options = &none;
-  struct handing handing = {.crowd = {.work = hand_segments}, .options = options, .each = each, .context = context};
+  struct handing handing = {.options = options, .each = each, .context = context};
   int code = each ? weir__lines_check(options) : WEIR_EINVAL;
   if (!code && (options->flags & WEIR_ANY_KIND)) code = WEIR_EINVAL;
   if (!code && options->strategy == WEIR_RING) code = WEIR_EOPNOTSUPP; /* a block at a time, by each thread */
@@ -359,7 +311,9 @@ int weir__lines_parallel(const char *path, struct weir__together together, const
   if (code) return code;
   divide(&handing.crowd, handing.stream->stat.size, together.segment);
   if (!together.threads) together.threads = weir__processors();
-  code = hand_out(&handing, at_most(together.threads, handing.crowd.segments), error);
+  (void)weir__crew_work(at_most(together.threads, handing.crowd.segments), hand_segments, &handing);
+  code = atomic_load(&handing.crowd.result);
+  if (code && error && handing.crowd.error.code == code) *error = handing.crowd.error;
   (void)weir_stream_close(handing.stream, NULL);
   return code;
 }

@@ -31,7 +31,7 @@ struct weir_queue {
   unsigned thread; /* the only one that may use the ring; 0: any */
   size_t in_ring;
   bool unsent; /* the ring may hold requests that the system has not seen */
-  struct weir__crew *crew;
+  struct weir__hands *hands;
   struct weir_request *back, *back_last; /* done, to be given back first */
   struct weir_file *wanted_file;         /* to be registered */
   void *wanted_buffers;
@@ -265,20 +265,20 @@ static int make_ring(struct weir_queue *queue, bool movable) {
   return 0;
 }
 
-static int make_crew(struct weir_queue *queue, unsigned threads) {
-  return weir__crew_open(threads < queue->depth ? threads : queue->depth, &queue->crew);
+static int make_hands(struct weir_queue *queue, unsigned threads) {
+  return weir__hands_open(threads < queue->depth ? threads : queue->depth, &queue->hands);
 }
 
 /* The queue is used by another thread than before: if the ring is empty it is changed for one that any thread may use. */
 static int move_here(struct weir_queue *queue) {
-  const bool nobody = !queue->ring && !queue->crew; /* it failed before */
+  const bool nobody = !queue->ring && !queue->hands; /* it failed before */
   if (!nobody && (!queue->ring || !queue->thread || queue->thread == weir__thread())) return 0;
   if (queue->in_ring) return WEIR_EPERM;
   os_ring_close(queue->ring);
   int error = make_ring(queue, true);
-  if (error && !queue->only_ring) error = make_crew(queue, THREADS_DEFAULT);
-  queue->how.strategy = queue->crew ? WEIR_THREADS : WEIR_RING;
-  queue->how.threads = queue->crew ? weir__crew_size(queue->crew) : 0;
+  if (error && !queue->only_ring) error = make_hands(queue, THREADS_DEFAULT);
+  queue->how.strategy = queue->hands ? WEIR_THREADS : WEIR_RING;
+  queue->how.threads = queue->hands ? weir__hands_size(queue->hands) : 0;
   return error;
 }
 
@@ -300,7 +300,7 @@ static bool finish_at_once(struct weir_request *request) {
   return error && finish(request, error);
 }
 
-static void begin(struct weir_queue *queue, struct weir_request *request, struct weir_request **for_crew) {
+static void begin(struct weir_queue *queue, struct weir_request *request, struct weir_request **for_hands) {
   request->status = 0;
   request->transferred = request->done = 0;
   request->state = 0;
@@ -312,8 +312,8 @@ static void begin(struct weir_queue *queue, struct weir_request *request, struct
   } else if (queue->ring) {
     if (!put_in_ring(queue, request)) put_back(queue, request);
   } else {
-    request->next = *for_crew;
-    *for_crew = request;
+    request->next = *for_hands;
+    *for_hands = request;
   }
 }
 
@@ -330,7 +330,7 @@ static struct weir_request *reversed(struct weir_request *list) {
 }
 
 int weir_queue_submit(struct weir_queue *queue, struct weir_request *const *requests, size_t count, size_t *taken) {
-  struct weir_request *for_crew = NULL;
+  struct weir_request *for_hands = NULL;
   size_t done = 0;
   if (taken) *taken = 0;
   if (!queue || (!requests && count)) return WEIR_EINVAL;
@@ -339,15 +339,15 @@ int weir_queue_submit(struct weir_queue *queue, struct weir_request *const *requ
   while (!code && done < count) {
     code = queue->pending < queue->depth ? check(queue, requests[done]) : WEIR_EBUSY;
     if (code) break;
-    begin(queue, requests[done++], &for_crew);
+    begin(queue, requests[done++], &for_hands);
   }
-  if (for_crew) weir__crew_put(queue->crew, reversed(for_crew));
+  if (for_hands) weir__hands_put(queue->hands, reversed(for_hands));
   if (taken) *taken = done;
   return code;
 }
 
-static size_t wait_crew(struct weir_queue *queue, struct weir_request **done, size_t max, size_t least) {
-  struct weir_request *request = weir__crew_get(queue->crew, least);
+static size_t wait_hands(struct weir_queue *queue, struct weir_request **done, size_t max, size_t least) {
+  struct weir_request *request = weir__hands_get(queue->hands, least);
   while (request) {
     struct weir_request *next = request->next;
     put_back(queue, request);
@@ -369,7 +369,7 @@ int weir_queue_wait(struct weir_queue *queue, struct weir_request **done, size_t
   if (queue->ring)
     error = wait_ring(queue, done + count, max - count, wanted, &more);
   else
-    more = wait_crew(queue, done + count, max - count, wanted);
+    more = wait_hands(queue, done + count, max - count, wanted);
   count += more;
   queue->pending -= count;
   return error && count == 0 ? error : (int)count;
@@ -385,7 +385,7 @@ static void describe(struct weir_queue *queue, const struct weir_file *file, con
   queue->how = (struct weir_choice){.strategy = queue->ring ? WEIR_RING : WEIR_THREADS,
                                     .direct = file && file->direct,
                                     .depth = queue->depth,
-                                    .threads = queue->crew ? weir__crew_size(queue->crew) : 0,
+                                    .threads = queue->hands ? weir__hands_size(queue->hands) : 0,
                                     .reason = reason};
 }
 
@@ -400,7 +400,7 @@ static int use_ring(struct weir_queue *queue, const struct weir_queue_options *o
 }
 
 static int use_threads(struct weir_queue *queue, const struct weir_queue_options *options) {
-  const int error = make_crew(queue, options->threads ? options->threads : THREADS_DEFAULT);
+  const int error = make_hands(queue, options->threads ? options->threads : THREADS_DEFAULT);
   if (!error)
     describe(queue, options->file, options->strategy == WEIR_THREADS ? "as asked for" : "io_uring cannot be had here");
   return error;
@@ -456,7 +456,7 @@ void weir_queue_close(struct weir_queue *queue) {
    * or another thread's, may be written to at any time, so the ring is left as it is. */
   if (ours && drain(queue)) {
     os_ring_close(queue->ring);
-    weir__crew_close(queue->crew);
+    weir__hands_close(queue->hands);
   }
   free(queue);
 }

@@ -10,14 +10,14 @@
 void weir__request_perform(struct weir_request *request);
 
 /* Threads with a list of requests to do and one of those that are done, both by `next`. One thread puts and gets. */
-struct weir__crew;
+struct weir__hands;
 /* With as many of `threads` as can be started, at least one. */
-int weir__crew_open(unsigned threads, struct weir__crew **out);
-unsigned weir__crew_size(const struct weir__crew *crew);
-void weir__crew_put(struct weir__crew *crew, struct weir_request *first);
+int weir__hands_open(unsigned threads, struct weir__hands **out);
+unsigned weir__hands_size(const struct weir__hands *hands);
+void weir__hands_put(struct weir__hands *hands, struct weir_request *first);
 /* All that are done, NULL if none, when at least `least` are; no more may be waited for than were put. */
-struct weir_request *weir__crew_get(struct weir__crew *crew, size_t least);
+struct weir_request *weir__hands_get(struct weir__hands *hands, size_t least);
 /* When all that was put is done. */
-void weir__crew_close(struct weir__crew *crew);
+void weir__hands_close(struct weir__hands *hands);
 
 #endif

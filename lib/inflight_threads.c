@@ -10,13 +10,13 @@
 #include "lib/lock.h"
 
 struct worker {
-  struct weir__crew *crew;
+  struct weir__hands *hands;
   struct os_thread *thread;
   atomic_uint asleep;
   struct worker *next; /* of those that sleep */
 };
 
-struct weir__crew {
+struct weir__hands {
   struct weir__lock lock;
   struct weir_request *todo, *todo_last, *back, *back_last;
   size_t back_count, wanted; /* wanted: the waiting thread is woken when so many are back */
@@ -36,42 +36,42 @@ static void append(struct weir_request **first, struct weir_request **last, stru
 }
 
 /* Is this what the waiting thread waits for? */
-static bool give_back(struct weir__crew *crew, struct weir_request *request) {
+static bool give_back(struct weir__hands *hands, struct weir_request *request) {
   request->next = NULL;
-  append(&crew->back, &crew->back_last, request);
-  crew->back_count++;
-  if (!crew->wanted || crew->back_count < crew->wanted) return false;
-  crew->wanted = 0;
-  atomic_fetch_add(&crew->news, 1);
+  append(&hands->back, &hands->back_last, request);
+  hands->back_count++;
+  if (!hands->wanted || hands->back_count < hands->wanted) return false;
+  hands->wanted = 0;
+  atomic_fetch_add(&hands->news, 1);
   return true;
 }
 
 /* The next request; NULL and among those that sleep if there is none. */
 static struct weir_request *take(struct worker *worker) {
-  struct weir__crew *crew = worker->crew;
-  struct weir_request *request = crew->todo;
+  struct weir__hands *hands = worker->hands;
+  struct weir_request *request = hands->todo;
   if (request) {
-    crew->todo = request->next;
+    hands->todo = request->next;
     return request;
   }
-  if (crew->stop) return NULL;
+  if (hands->stop) return NULL;
   atomic_store(&worker->asleep, 1);
-  worker->next = crew->idle;
-  crew->idle = worker;
+  worker->next = hands->idle;
+  hands->idle = worker;
   return NULL;
 }
 
 static void *work(void *context) {
   struct worker *worker = context;
-  struct weir__crew *crew = worker->crew;
+  struct weir__hands *hands = worker->hands;
   struct weir_request *request = NULL;
   for (;;) {
-    weir__lock(&crew->lock);
-    const bool wake = request && give_back(crew, request);
+    weir__lock(&hands->lock);
+    const bool wake = request && give_back(hands, request);
     request = take(worker);
-    const bool stop = !request && crew->stop;
-    weir__unlock(&crew->lock);
-    if (wake) os_wake_one(weir__plain(&crew->news));
+    const bool stop = !request && hands->stop;
+    weir__unlock(&hands->lock);
+    if (wake) os_wake_one(weir__plain(&hands->news));
     if (stop) return NULL;
     if (request) weir__request_perform(request);
     while (!request && atomic_load(&worker->asleep)) os_wait_word(weir__plain(&worker->asleep), 1);
@@ -89,77 +89,77 @@ static void wake_all(struct worker *worker) {
 }
 
 /* Cuts off the first `count` that sleep. */
-static struct worker *cut_idle(struct weir__crew *crew, size_t count) {
-  struct worker *first = crew->idle, **end = &crew->idle;
+static struct worker *cut_idle(struct weir__hands *hands, size_t count) {
+  struct worker *first = hands->idle, **end = &hands->idle;
   while (*end && count) {
     end = &(*end)->next;
     count--;
   }
   struct worker *rest = *end;
-  if (end == &crew->idle) return NULL;
+  if (end == &hands->idle) return NULL;
   *end = NULL;
-  crew->idle = rest;
+  hands->idle = rest;
   return first;
 }
 
-void weir__crew_put(struct weir__crew *crew, struct weir_request *first) {
+void weir__hands_put(struct weir__hands *hands, struct weir_request *first) {
   size_t count = 0;
-  weir__lock(&crew->lock);
+  weir__lock(&hands->lock);
   for (struct weir_request *request = first, *next; request; request = next) {
     next = request->next;
     request->next = NULL;
-    append(&crew->todo, &crew->todo_last, request);
+    append(&hands->todo, &hands->todo_last, request);
     count++;
   }
-  struct worker *woken = cut_idle(crew, count);
-  weir__unlock(&crew->lock);
+  struct worker *woken = cut_idle(hands, count);
+  weir__unlock(&hands->lock);
   wake_all(woken);
 }
 
-struct weir_request *weir__crew_get(struct weir__crew *crew, size_t least) {
-  weir__lock(&crew->lock);
-  while (crew->back_count < least) {
-    crew->wanted = least;
-    const unsigned news = atomic_load(&crew->news);
-    weir__unlock(&crew->lock);
-    os_wait_word(weir__plain(&crew->news), news);
-    weir__lock(&crew->lock);
+struct weir_request *weir__hands_get(struct weir__hands *hands, size_t least) {
+  weir__lock(&hands->lock);
+  while (hands->back_count < least) {
+    hands->wanted = least;
+    const unsigned news = atomic_load(&hands->news);
+    weir__unlock(&hands->lock);
+    os_wait_word(weir__plain(&hands->news), news);
+    weir__lock(&hands->lock);
   }
-  struct weir_request *back = crew->back;
-  crew->back = NULL;
-  crew->back_count = crew->wanted = 0;
-  weir__unlock(&crew->lock);
+  struct weir_request *back = hands->back;
+  hands->back = NULL;
+  hands->back_count = hands->wanted = 0;
+  weir__unlock(&hands->lock);
   return back;
 }
 
-int weir__crew_open(unsigned threads, struct weir__crew **out) {
-  struct weir__crew *crew = calloc(1, sizeof *crew + threads * sizeof crew->workers[0]);
-  if (!crew) return WEIR_ENOMEM;
+int weir__hands_open(unsigned threads, struct weir__hands **out) {
+  struct weir__hands *hands = calloc(1, sizeof *hands + threads * sizeof hands->workers[0]);
+  if (!hands) return WEIR_ENOMEM;
   int error = 0;
-  while (!error && crew->count < threads) {
-    struct worker *worker = &crew->workers[crew->count];
-    worker->crew = crew;
+  while (!error && hands->count < threads) {
+    struct worker *worker = &hands->workers[hands->count];
+    worker->hands = hands;
     error = os_thread_start(work, worker, &worker->thread);
-    if (!error) crew->count++;
+    if (!error) hands->count++;
   }
-  if (crew->count == 0) {
-    free(crew);
+  if (hands->count == 0) {
+    free(hands);
     return error;
   }
-  *out = crew;
+  *out = hands;
   return 0;
 }
 
-unsigned weir__crew_size(const struct weir__crew *crew) { return crew->count; }
+unsigned weir__hands_size(const struct weir__hands *hands) { return hands->count; }
 
-void weir__crew_close(struct weir__crew *crew) {
-  if (!crew) return;
-  weir__lock(&crew->lock);
-  crew->stop = true;
-  struct worker *woken = crew->idle;
-  crew->idle = NULL;
-  weir__unlock(&crew->lock);
+void weir__hands_close(struct weir__hands *hands) {
+  if (!hands) return;
+  weir__lock(&hands->lock);
+  hands->stop = true;
+  struct worker *woken = hands->idle;
+  hands->idle = NULL;
+  weir__unlock(&hands->lock);
   wake_all(woken);
-  for (unsigned i = 0; i < crew->count; i++) (void)os_thread_join(crew->workers[i].thread);
-  free(crew);
+  for (unsigned i = 0; i < hands->count; i++) (void)os_thread_join(hands->workers[i].thread);
+  free(hands);
 }

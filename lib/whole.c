@@ -17,7 +17,7 @@
 #define SIZE_LIMIT (SIZE_MAX - 4 * MIB) /* leaves room to round up */
 
 struct whole {
-  struct crew_source from;
+  struct weir__crew_source from;
   const struct os_stat *stat;
   const char *path;
   struct weir_bytes *bytes;
@@ -110,7 +110,7 @@ static int read_once(struct whole *w, bool *end) {
     if (code) return code;
     size = wanted(w);
   }
-  const int64_t count = crew_read(&w->from, w->bytes->data + w->done, size, w->done);
+  const int64_t count = weir__crew_read(&w->from, w->bytes->data + w->done, size, w->done);
   if (count < 0) return go_without(w, (int)count) ? 0 : fail(w, (int)count, "read", size);
   w->done += (size_t)count;
   *end = is_end(w, (size_t)count, size);
@@ -128,10 +128,10 @@ static int read_on(struct whole *w) {
 
 /* Reads what is expected by several threads: they end early only where the file did. */
 static int read_by_many(struct whole *w, struct weir_choice *how, bool *end) {
-  struct crew_result result;
+  struct weir__crew_result result;
   const size_t total = w->expected / w->from.align * w->from.align;
   w->touched = total;
-  how->threads = crew_run(&w->from, w->bytes->data, total, w->helpers, &result);
+  how->threads = weir__crew_fill(&w->from, w->bytes->data, total, w->helpers, &result);
   w->done = result.done;
   if (result.code) return go_without(w, result.code) ? 0 : fail(w, result.code, "read", total - result.done);
   *end = result.done < total;
@@ -157,12 +157,12 @@ static void choose_helpers(struct whole *w, const struct weir_read_options *opti
   w->helpers = how->threads;
   if (options->strategy == WEIR_THREADS) w->helpers = weir__processors() > 1 ? weir__processors() - 1 : 1;
   if (options->threads) w->helpers = options->threads - 1;
-  if (w->helpers > CREW_MAX - 1) w->helpers = CREW_MAX - 1;
+  if (w->helpers > WEIR__CREW_READERS - 1) w->helpers = WEIR__CREW_READERS - 1;
   if (!w->from.positional || !w->expected) w->helpers = 0;
   how->threads = 0; /* until they are there */
   if (w->helpers) {
     how->depth = w->helpers + 1;
-    how->block_bytes = CREW_PIECE;
+    how->block_bytes = WEIR__CREW_PIECE;
     if (how->strategy == WEIR_BUFFERED && w->chosen) how->strategy = WEIR_THREADS;
   } else if (how->strategy == WEIR_THREADS && w->chosen) {
     *how = (struct weir_choice){.strategy = WEIR_BUFFERED, .depth = 1, .reason = "one thread was asked for"};
@@ -309,20 +309,20 @@ static int goes_on(os_file file, uint64_t offset) {
 }
 
 static int fill(os_file file, const struct os_stat *stat, char *buffer, size_t capacity, size_t *size) {
-  const struct crew_source from = {.file = file, .positional = true, .align = 1};
+  const struct weir__crew_source from = {.file = file, .positional = true, .align = 1};
   struct weir_choice how;
   size_t done = 0;
   const uint64_t expected = stat->size < capacity ? stat->size : capacity;
   weir__choose(file, stat, WEIR_USE_WHOLE, expected, &how);
   if (how.strategy == WEIR_THREADS) {
-    struct crew_result result;
-    (void)crew_run(&from, buffer, (size_t)expected, how.threads, &result);
+    struct weir__crew_result result;
+    (void)weir__crew_fill(&from, buffer, (size_t)expected, how.threads, &result);
     *size = done = result.done;
     if (result.code || done < expected) return result.code;
   }
   while (done < capacity) {
     const size_t want = done < stat->size ? capacity - done : smaller(capacity - done, UNKNOWN_PIECE);
-    const int64_t count = crew_read(&from, buffer + done, want, done);
+    const int64_t count = weir__crew_read(&from, buffer + done, want, done);
     if (count <= 0) return (int)count;
     *size = done += (size_t)count;
     if (done == stat->size && (size_t)count < want) return 0;
