@@ -226,8 +226,10 @@ static int print_json(const struct copying *copying, const struct sums *sums) {
 
 static int check_size(const struct command *self, const struct plan_sizes *sizes, const char *option, uint64_t most) {
   if (sizes->count > 1) return command_fail(self, option, NULL, "one size at a time");
-  if (sizes->count == 1 && (sizes->values[0] < 1 || sizes->values[0] > most || sizes->values[0] > SIZE_MAX))
-    return command_fail(self, option, NULL, "out of range");
+  char text[UNITS_TEXT_MAX];
+  if (most > SIZE_MAX) most = SIZE_MAX;
+  if (sizes->count == 1 && (sizes->values[0] < 1 || sizes->values[0] > most))
+    return command_fail(self, option, NULL, "out of range, 1 byte to %s", units_size_text((double)most, text));
   return 0;
 }
 

@@ -1,5 +1,5 @@
 /*
- * weir.h - libweir: the fastest simple way to read and write files.
+ * weir.h - libweir: reads and writes files, fast and by simple calls.
  *
  *     #include <weir.h>                                  cc program.c $(pkg-config --cflags --libs weir)
  *
@@ -9,7 +9,7 @@
  *     weir_bytes_free(&text);
  *
  * The sections stand in the order in which one needs them: errors, whole files, lines, blocks, output, text, records, files
- * with a position, mapped views, many requests at once, copies, buffers, and what the library chose.
+ * with a position, mapped views, many requests at once, copies, buffers, and what would be chosen.
  *
  * Rules that hold everywhere
  *   Results   >= 0 is good, < 0 is a WEIR_E... code. Iterators give 1 (an item), 0 (the end) or an error. WEIR_MORE (1)
@@ -201,8 +201,8 @@ struct weir_read_options {
 
 /*
  * Reads a whole file into memory, up to where reading meets its end. The size that the system tells is a hint only, so files
- * of /proc and /sys, growing and shrinking files are right too. On an error
- * `bytes` holds what was read before it (error->transferred bytes); free it all the same.
+ * of /proc and /sys, growing and shrinking files are right too. On an error `bytes` holds what was read before it
+ * (error->transferred bytes); free it all the same.
  */
 int weir_read_file(const char *path, struct weir_bytes *bytes, const struct weir_read_options *options,
                    struct weir_error *error);
