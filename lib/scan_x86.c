@@ -159,19 +159,34 @@ USES_SSE2 static size_t lines_sse2(const char *data, size_t from, size_t size, u
   return finish(&rest, used, cr);
 }
 
+USES_AVX2 PART_OF_LOOP uint64_t mask_avx2(const char *data, __m256i *any_cr) {
+  const __m256i lf = _mm256_set1_epi8('\n'), cr = _mm256_set1_epi8('\r');
+  const __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)data);
+  const __m256i high = _mm256_loadu_si256((const __m256i *)(const void *)(data + 32));
+  *any_cr = _mm256_or_si256(*any_cr, _mm256_or_si256(_mm256_cmpeq_epi8(low, cr), _mm256_cmpeq_epi8(high, cr)));
+  return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(low, lf)) |
+         (uint64_t)(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(high, lf)) << 32;
+}
+
+/* The next mask is made before the last one is taken apart, so that the processor has both to do. */
 USES_AVX2 static size_t lines_avx2(const char *data, size_t from, size_t size, uint32_t *ends, size_t max, size_t *used,
                                    bool *cr) {
-  const __m256i lf = _mm256_set1_epi8('\n'), cr_byte = _mm256_set1_epi8('\r');
   __m256i any_cr = _mm256_setzero_si256();
-  uint32_t *out = ends, *const full = ends + max;
+  uint32_t *out = ends;
   size_t at = from;
-  for (; size - at >= STEP && (size_t)(full - out) >= STEP; at += STEP) {
-    const __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)(data + at));
-    const __m256i high = _mm256_loadu_si256((const __m256i *)(const void *)(data + at + 32));
-    const uint64_t mask = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(low, lf)) |
-                          (uint64_t)(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(high, lf)) << 32;
-    any_cr = _mm256_or_si256(any_cr, _mm256_or_si256(_mm256_cmpeq_epi8(low, cr_byte), _mm256_cmpeq_epi8(high, cr_byte)));
-    out = add_avx2(out, mask, (uint32_t)at);
+  if (size - from >= STEP && max >= STEP) {
+    const size_t last = from + (size - from) / STEP * STEP - STEP;
+    const uint32_t *const room_up_to = ends + max - STEP;
+    uint64_t mask = mask_avx2(data + at, &any_cr);
+    for (; at != last && out <= room_up_to; at += STEP) {
+      const uint64_t next = mask_avx2(data + at + STEP, &any_cr);
+      out = add_avx2(out, mask, (uint32_t)at);
+      mask = next;
+    }
+    if (out <= room_up_to) {
+      out = add_avx2(out, mask, (uint32_t)at);
+      at += STEP;
+    }
   }
   struct rest rest = {data, from, at, size, ends, (size_t)(out - ends), max, !_mm256_testz_si256(any_cr, any_cr)};
   return finish(&rest, used, cr);
