@@ -271,11 +271,9 @@ enum weir_line_mark {
 struct weir_lines_state; /* private */
 /* Only `skipped` is the caller's to look at. */
 struct weir_lines {
-  const char *base;     /* private: the block */
-  const uint32_t *ends; /* private: where its lines end, counted from `base` */
-  size_t at, count;     /* private: of `ends` */
-  size_t begin;         /* private: of the next line */
-  bool trim;            /* private: the block has a CR */
+  const char *base, *next;    /* private: the block, and its next line */
+  const uint32_t *end, *stop; /* private: where that line ends, counted from `base`; behind the last such place */
+  size_t trim_above;          /* private: 0 where lines may end with a CR that is to be cut off, else SIZE_MAX */
   struct weir_lines_state *state;
   uint64_t skipped; /* lines left out because of WEIR_LONG_SKIP */
   int failed;       /* private: why it is not open */
@@ -300,15 +298,15 @@ const struct weir_error *weir_lines_error(const struct weir_lines *lines);
 
 /* The next line: 1, 0 at the end, or an error. */
 static inline int weir_lines_next(struct weir_lines *lines, struct weir_slice *line) {
-  if (lines->at == lines->count) {
+  if (lines->end == lines->stop) {
     int filled = weir_lines_fill(lines);
     if (filled <= 0) return filled;
   }
-  size_t end = lines->ends[lines->at++];
-  line->data = lines->base + lines->begin;
-  line->size = end - lines->begin;
-  lines->begin = end + 1;
-  if (lines->trim && line->size && line->data[line->size - 1] == '\r') line->size--;
+  const char *stop = lines->base + *lines->end++;
+  line->data = lines->next;
+  line->size = (size_t)(stop - line->data);
+  lines->next = stop + 1;
+  if (line->size > lines->trim_above && stop[-1] == '\r') line->size--;
   return 1;
 }
 /* Marks of the line given last, of enum weir_line_mark. */
@@ -558,7 +556,7 @@ struct weir_open_options {
   bool write_through;          /* each write is on stable storage when it returns */
   unsigned flags;              /* WEIR_ANY_KIND, WEIR_NEW, WEIR_NO_FOLLOW, WEIR_LOCK */
   unsigned mode;               /* as for weir_write_file */
-  size_t block_bytes;          /* of one system call in read and write, direct ones in whole sectors; 0: as large as it goes */
+  size_t block_bytes; /* of one system call in read and write, direct ones in whole sectors; 0: as large as it goes */
   uint64_t reserved[4];
 };
 struct weir_file;

@@ -53,8 +53,9 @@ struct weir_lines_state {
   char *spill; /* a line that is longer than the room */
   size_t spill_capacity;
 
-  /* What the caller has: from index `given` on. */
-  size_t given, given_begin;
+  /* What the caller has: lines that end at `given` and behind. */
+  const uint32_t *given;
+  size_t given_begin;
   uint64_t given_offset, given_number;
   unsigned given_marks;
   struct last last; /* before that */
@@ -88,11 +89,11 @@ static void advance(struct weir_lines_state *s, size_t bytes) {
 static int give(struct weir_lines *lines, struct weir_lines_state *s, const char *base, const uint32_t *ends, size_t first,
                 size_t count, bool trim, unsigned marks) {
   lines->base = base;
-  lines->ends = ends;
-  lines->at = s->given = first;
-  lines->count = first + count;
-  lines->begin = s->given_begin = (size_t)(s->next - base);
-  lines->trim = trim;
+  lines->next = s->next;
+  lines->end = s->given = ends + first;
+  lines->stop = ends + first + count;
+  s->given_begin = (size_t)(s->next - base);
+  lines->trim_above = trim ? 0 : SIZE_MAX;
   s->given_offset = s->offset;
   s->given_number = s->number;
   s->given_marks = marks;
@@ -118,13 +119,13 @@ static int give_bytes(struct weir_lines *lines, struct weir_lines_state *s, size
 /* The line given last, as weir_lines stands now. */
 static struct last last_given(const struct weir_lines *lines) {
   const struct weir_lines_state *s = lines->state;
-  if (lines->at == s->given) return s->last;
-  const size_t line = lines->at - 1;
-  const size_t begin = line == s->given ? s->given_begin : (size_t)lines->ends[line - 1] + 1;
+  if (lines->end == s->given) return s->last;
+  const uint32_t *line = lines->end - 1;
+  const size_t begin = line == s->given ? s->given_begin : (size_t)line[-1] + 1;
   const uint64_t offset = s->given_offset + (begin - s->given_begin);
   return (struct last){.offset = offset,
-                       .number = s->given_number + (line - s->given),
-                       .behind = offset + (lines->ends[line] - begin) + (s->given_marks ? 0 : 1),
+                       .number = s->given_number + (size_t)(line - s->given),
+                       .behind = offset + (*line - begin) + (s->given_marks ? 0 : 1),
                        .marks = s->given_marks};
 }
 
@@ -325,9 +326,9 @@ int weir_lines_fill(struct weir_lines *lines) {
   struct weir_lines_state *s = lines->state;
   if (!s) return lines->failed ? lines->failed : WEIR_EBADF;
   if (s->process != weir__process()) return report(s, WEIR_EFORKED, 0);
-  if (lines->at < lines->count) return 1;
+  if (lines->end != lines->stop) return 1;
   s->last = last_given(lines);
-  lines->at = lines->count = s->given = 0;
+  lines->end = lines->stop = s->given = NULL;
   if (s->failed) return s->failed;
   int result;
   do result = step(lines, s);
@@ -336,19 +337,19 @@ int weir_lines_fill(struct weir_lines *lines) {
 }
 
 int weir_lines_batch(struct weir_lines *lines, struct weir_batch *batch) {
-  if (lines->at == lines->count) {
+  if (lines->end == lines->stop) {
     const int filled = weir_lines_fill(lines);
     if (filled <= 0) return filled;
   }
   const struct weir_lines_state *s = lines->state;
   batch->base = lines->base;
-  batch->ends = lines->ends + lines->at;
-  batch->begin = lines->begin;
-  batch->count = lines->count - lines->at;
-  batch->trim = lines->trim;
-  batch->number = s->given_number + (lines->at - s->given);
-  lines->at = lines->count;
-  lines->begin = (size_t)lines->ends[lines->count - 1] + 1;
+  batch->ends = lines->end;
+  batch->begin = (size_t)(lines->next - lines->base);
+  batch->count = (size_t)(lines->stop - lines->end);
+  batch->trim = lines->trim_above == 0;
+  batch->number = s->given_number + (size_t)(lines->end - s->given);
+  lines->end = lines->stop;
+  lines->next = lines->base + lines->stop[-1] + 1;
   return 1;
 }
 
@@ -466,7 +467,7 @@ void weir__lines_restart(struct weir_lines *lines, uint64_t from, uint64_t to) {
   struct weir_lines_state *s = lines->state;
   struct weir_slice whole;
   const uint64_t behind = from ? from - 1 : 0; /* the line begins there or behind the next LF */
-  lines->at = lines->count = s->given = 0;
+  lines->end = lines->stop = s->given = NULL;
   s->run = s->found = 0;
   s->rest = NULL;
   s->failed = 0;

@@ -616,7 +616,7 @@ static void lack_of_memory_is_an_error_at_every_place(void **state) {
 static int in_child(void *context) {
   struct weir_lines *lines = context;
   struct weir_slice line;
-  lines->at = lines->count;
+  lines->end = lines->stop;
   if (weir_lines_next(lines, &line) != WEIR_EFORKED) return 1;
   return weir_lines_close(lines, NULL) == WEIR_EFORKED ? 0 : 2;
 }
