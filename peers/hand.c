@@ -126,7 +126,7 @@ static void teardown_loop(void *state, const struct weir_job *job) {
 
 static int run_getline(void *state, const struct weir_job *job, struct weir_flow *flow, uint64_t budget) {
   const uint64_t limit = passes_limit(job, budget);
-  struct passes pieces = {.flow = flow};
+  struct passes pieces = passes_begin(flow);
   char *line = NULL;
   size_t room = 0;
   ssize_t length;
@@ -197,7 +197,7 @@ static int get_record(struct fields *f) {
 
 static int run_fields(void *state, const struct weir_job *job, struct weir_flow *flow, uint64_t budget) {
   const uint64_t limit = passes_limit(job, budget);
-  struct fields f = {.file = fopen(job->path, "rb"), .pieces = {.flow = flow}};
+  struct fields f = {.file = fopen(job->path, "rb"), .pieces = passes_begin(flow)};
   uint32_t count = 0;
   (void)state;
   if (!f.file) return -errno;

@@ -14,7 +14,7 @@ uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 int run_lines(void *, const weir_job *job, weir_flow *flow, uint64_t budget) {
   const uint64_t limit = budget < job->operations ? budget * job->block : job->part_length;
-  passes pieces{flow, 0};
+  passes pieces = passes_begin(flow);
   std::ifstream file(job->path, std::ios::binary);
   std::string line;
   if (!file) return -ENOENT;

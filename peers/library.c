@@ -13,17 +13,19 @@
 /* Files of peers end in a newline and have no CR, so the byte behind a slice is its newline. */
 static int run_batch(void *state, const struct weir_job *job, struct weir_flow *flow, uint64_t budget) {
   const uint64_t limit = passes_limit(job, budget);
-  struct passes pieces = {.flow = flow};
+  struct passes pieces = passes_begin(flow);
   struct weir_lines lines;
   struct weir_batch batch;
   (void)state;
   int code = weir_lines_open(&lines, job->path, NULL, NULL);
   if (code < 0) return code;
-  while (pieces.offset < limit && (code = weir_lines_batch(&lines, &batch)) > 0)
-    for (size_t i = 0; i < batch.count; i++) {
-      const struct weir_slice line = weir_batch_line(&batch, i);
+  while (pieces.offset < limit && (code = weir_lines_batch(&lines, &batch)) > 0) {
+    const struct weir_batch found = batch; /* nobody else knows this one: it stays in registers */
+    for (size_t i = 0; i < found.count; i++) {
+      const struct weir_slice line = weir_batch_line(&found, i);
       passes_deliver(&pieces, line.data, line.size + 1);
     }
+  }
   passes_end(&pieces);
   const int closed = weir_lines_close(&lines, NULL);
   return passes_done(job, flow, budget, code < 0 ? code : closed);
@@ -31,7 +33,7 @@ static int run_batch(void *state, const struct weir_job *job, struct weir_flow *
 
 static int run_next(void *state, const struct weir_job *job, struct weir_flow *flow, uint64_t budget) {
   const uint64_t limit = passes_limit(job, budget);
-  struct passes pieces = {.flow = flow};
+  struct passes pieces = passes_begin(flow);
   struct weir_lines lines;
   struct weir_slice line;
   (void)state;
@@ -83,7 +85,7 @@ static int next_record(struct cursor *c) {
 static int run_records(void *state, const struct weir_job *job, struct weir_flow *flow, uint64_t budget) {
   const struct weir_record_format format = {.prefix = WEIR_RECORD_VARINT};
   const uint64_t limit = passes_limit(job, budget);
-  struct cursor c = {.pieces = {.flow = flow}};
+  struct cursor c = {.pieces = passes_begin(flow)};
   struct weir_slice count;
   (void)state;
   int code = weir_records_open(job->path, &format, &c.records, NULL);

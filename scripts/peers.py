@@ -67,7 +67,7 @@ def record_file(path, count):
 
 FILES = {
     "lines-66": lambda path: text_file(path, 64_000_000, 40, 90),
-    "lines-7": lambda path: text_file(path, 24_000_000, 4, 10),
+    "lines-7": lambda path: text_file(path, 24_000_000, 1, 13), # 7 bytes on average
     "records": lambda path: record_file(path, 1400),
     "text-500": lambda path: text_file(path, 500_000_000, 40, 90),
 }
