@@ -297,9 +297,21 @@ static void machine_is_described(void **state) {
          machine.reclaim);
 }
 
+/* In a chroot the root may be a plain directory of a mount that is not seen from there. */
+static bool root_is_mounted(void) {
+  char line[4096], mount_point[4096];
+  bool found = false;
+  FILE *mounts = fopen("/proc/self/mountinfo", "r");
+  while (mounts && !found && fgets(line, sizeof line, mounts))
+    found = sscanf(line, "%*s %*s %*s %*s %4095s", mount_point) == 1 && strcmp(mount_point, "/") == 0;
+  if (mounts) (void)fclose(mounts);
+  return found;
+}
+
 static void places_are_described(void **state) {
   struct os_place place;
   assert_int_equal(os_place("/", &place), 0);
+  if (!root_is_mounted()) skip_because("the root of this chroot is not mounted");
   assert_string_equal(place.mount_point, "/");
   assert_true(place.file_system[0] && place.options[0]);
   printf("  /: %s (%s) on '%s', scheduler '%s', read-ahead %ld KiB, rotational %d\n", place.file_system, place.options,
