@@ -635,7 +635,6 @@ struct weir_request {
   size_t transferred;
   struct weir_request *next; /* private from here on */
   size_t done;
-  int buffer;
   unsigned state;
 };
 struct weir_queue;

@@ -304,7 +304,6 @@ static void begin(struct weir_queue *queue, struct weir_request *request, struct
   request->status = 0;
   request->transferred = request->done = 0;
   request->state = 0;
-  request->buffer = -1;
   request->next = NULL;
   queue->pending++;
   if (finish_at_once(request)) {
