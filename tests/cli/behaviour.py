@@ -15,9 +15,11 @@ import signal
 import struct
 import subprocess
 import sys
-import tempfile
 import termios
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from trials import expect, run_all
 
 WEIR = str(pathlib.Path(sys.argv[1]).resolve())
 QUICK = ["bench", "-q", "-m", "fd/pread", "-m", "map/view", "--size", "1MiB", "--rounds", "3", "--seed", "1"]
@@ -27,11 +29,6 @@ LONG = ["bench", "-m", "fd/pread", "-m", "map/view", "--size", "4MiB", "--rounds
 def weir(*arguments, **settings):
     return subprocess.run([WEIR, *arguments], stdout=settings.pop("stdout", subprocess.PIPE), stderr=subprocess.PIPE,
                           stdin=subprocess.DEVNULL, timeout=120, **settings)
-
-
-def expect(actual, wanted):
-    if actual != wanted:
-        raise AssertionError(f"got {actual!r}, expected {wanted!r}")
 
 
 def left():
@@ -286,22 +283,4 @@ def test_options_are_those_of_help_and_parser():
 RUN = str(pathlib.Path(__file__).resolve().parent / "cases" / "run.jsonl")
 
 
-def main():
-    failed = 0
-    for name, test in sorted(globals().items()):
-        if not name.startswith("test_"):
-            continue
-        with tempfile.TemporaryDirectory(prefix="weir-behaviour-") as folder:
-            os.chdir(folder)
-            try:
-                began = time.monotonic()
-                test()
-                print(f"ok   {name} ({time.monotonic() - began:.1f} s)")
-            except (AssertionError, subprocess.TimeoutExpired, ValueError) as problem:
-                failed += 1
-                print("FAIL", name, problem)
-            os.chdir("/")
-    return 1 if failed else 0
-
-
-sys.exit(main())
+sys.exit(run_all(globals()))

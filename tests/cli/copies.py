@@ -9,12 +9,13 @@ import os
 import pathlib
 import pty
 import resource
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from trials import expect, run_all
 
 WEIR = str(pathlib.Path(sys.argv[1]).resolve())
 
@@ -22,11 +23,6 @@ WEIR = str(pathlib.Path(sys.argv[1]).resolve())
 def weir(*arguments, **settings):
     return subprocess.run([WEIR, "copy", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           stdin=subprocess.DEVNULL, timeout=120, text=True, errors="replace", **settings)
-
-
-def expect(actual, wanted):
-    if actual != wanted:
-        raise AssertionError(f"got {actual!r}, expected {wanted!r}")
 
 
 def make(name, size, seed=0):
@@ -215,25 +211,4 @@ def test_usage():
         assert text in done.stderr, done.stderr
 
 
-def main():
-    failed = 0
-    for name, test in sorted(globals().items()):
-        if not name.startswith("test_"):
-            continue
-        folder = tempfile.mkdtemp(prefix="weir-copy-")
-        before = os.getcwd()
-        os.chdir(folder)
-        try:
-            test()
-            print("ok  ", name)
-        except Exception as error:  # whatever it is, the others are to run
-            failed += 1
-            print("FAIL", name, "-", error)
-        finally:
-            os.chdir(before)
-            shutil.rmtree(folder, ignore_errors=True)
-    return 1 if failed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+sys.exit(run_all(globals()))

@@ -10,24 +10,17 @@ import pathlib
 import socket
 import subprocess
 import sys
-import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from trials import Skip, expect, run_all
 
 WEIR = str(pathlib.Path(sys.argv[1]).resolve())
 TIB = 1 << 40
 
 
-class Skip(Exception):
-    pass
-
-
 def weir(*arguments):
     return subprocess.run([WEIR, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
                           timeout=60, errors="replace")
-
-
-def expect(actual, wanted):
-    if actual != wanted:
-        raise AssertionError(f"got {actual!r}, expected {wanted!r}")
 
 
 def refused(words, *arguments):
@@ -178,24 +171,4 @@ def test_block_device():
     os.remove("device")
 
 
-def main():
-    failed = 0
-    for name, test in sorted(globals().items()):
-        if not name.startswith("test_"):
-            continue
-        with tempfile.TemporaryDirectory(prefix="weir-odd-") as folder:
-            os.chdir(folder)
-            try:
-                test()
-                expect(os.listdir("."), [])
-                print("ok  ", name)
-            except Skip as reason:
-                print("SKIP", name, "-", reason)
-            except (AssertionError, subprocess.TimeoutExpired, ValueError, KeyError) as problem:
-                failed += 1
-                print("FAIL", name, "-", problem)
-            os.chdir("/")
-    return 1 if failed else 0
-
-
-sys.exit(main())
+sys.exit(run_all(globals(), leaves_nothing=True))

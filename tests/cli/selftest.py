@@ -4,36 +4,28 @@
 Every call that the header HEADER declares has a check, every method a line; for root and for others, on a disk and in memory,
 with io_uring forbidden, with flushes that fail; what is wrong is exit 1. Nothing is left in the directory, whatever ends it.
 """
-import ctypes
 import json
 import os
 import pathlib
 import re
 import shutil
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from trials import Skip, become_nobody, expect, forbid_rings, need_another_user, need_forbidden_rings, run_all
 
 WEIR = str(pathlib.Path(sys.argv[1]).resolve())
 HEADER = pathlib.Path(sys.argv[2]).read_text()
 ANSWERS = ("yes", "no", "unseen", None)
 
 
-class Skip(Exception):
-    pass
-
-
 def selftest(*arguments, before=(), **settings):
     return subprocess.run([*before, WEIR, "selftest", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           timeout=120, stdin=subprocess.DEVNULL, **settings)
-
-
-def expect(actual, wanted):
-    if actual != wanted:
-        raise AssertionError(f"got {actual!r}, expected {wanted!r}")
 
 
 def report(directory, code=0, **settings):
@@ -104,48 +96,16 @@ def test_in_memory():
     expect(document["wrong"], 0)
 
 
-def become_nobody():
-    os.setgroups([])
-    os.setgid(65534)
-    os.setuid(65534)
-
-
 def test_as_another_user():
-    if os.geteuid():
-        raise Skip("only root can become another user")
-    os.chmod(".", 0o777)
-    try: # the folder of the build may be root's alone
-        reached = subprocess.run([WEIR, "--version"], preexec_fn=become_nobody, stdout=subprocess.DEVNULL).returncode == 0
-    except PermissionError:
-        reached = False
-    if not reached:
-        raise Skip("another user cannot run this weir")
+    need_another_user(WEIR)
     report(".", preexec_fn=become_nobody)
     os.mkdir("closed", 0o755)
     done = selftest("closed", preexec_fn=become_nobody)
     expect((done.returncode, done.stderr), (2, "weir: 'closed': Permission denied\n"))
 
 
-def forbid_rings():
-    """A seccomp filter that refuses io_uring_setup, which is call 425 on all of Linux' younger machines."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    code = struct.pack("HBBIHBBIHBBIHBBI", 0x20, 0, 0, 0, 0x15, 0, 1, 425, 0x06, 0, 0, 0x00050001, 0x06, 0, 0, 0x7FFF0000)
-    data = ctypes.create_string_buffer(code)
-
-    class Program(ctypes.Structure):
-        _fields_ = [("length", ctypes.c_ushort), ("code", ctypes.c_void_p)]
-
-    program = Program(4, ctypes.addressof(data))
-    libc.prctl(38, 1, 0, 0, 0)
-    if libc.prctl(22, 2, ctypes.byref(program), 0, 0):
-        os._exit(99)
-
-
 def test_rings_forbidden():
-    if os.uname().machine not in ("x86_64", "aarch64"):
-        raise Skip("the filter is made for x86-64 and aarch64")
-    if subprocess.run(["true"], preexec_fn=forbid_rings).returncode:
-        raise Skip("no seccomp filter can be set here")
+    need_forbidden_rings()
     document = report(".", preexec_fn=forbid_rings)
     here = {line["name"]: line["here"] for line in document["calls"] + document["methods"]}
     expect((here["queue by io_uring"], here["ring/plain"], here["queue of requests"]), ("no", "no", "yes"))
@@ -215,24 +175,4 @@ def test_closed_output():
     expect(os.listdir("."), [])
 
 
-def main():
-    failed = 0
-    for name, test in sorted(globals().items()):
-        if not name.startswith("test_"):
-            continue
-        with tempfile.TemporaryDirectory(prefix="weir-selftest-") as folder:
-            os.chdir(folder)
-            try:
-                began = time.monotonic()
-                test()
-                print(f"ok   {name} ({time.monotonic() - began:.1f} s)")
-            except Skip as reason:
-                print(f"SKIP {name}: {reason}")
-            except (AssertionError, subprocess.TimeoutExpired, ValueError, KeyError) as problem:
-                failed += 1
-                print("FAIL", name, problem)
-            os.chdir("/")
-    return 1 if failed else 0
-
-
-sys.exit(main())
+sys.exit(run_all(globals()))

@@ -4,18 +4,19 @@
 Every finding is ok, warn or skip, and has a remedy unless it is ok; for root and for others, on a disk and in memory, with
 io_uring forbidden, low limits, an empty PATH and a file system that hangs. Nothing is left in the directory.
 """
-import ctypes
 import json
 import os
 import pathlib
 import resource
 import shutil
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from trials import Skip, become_nobody, expect, forbid_rings, need_another_user, need_forbidden_rings, run_all
 
 WEIR = str(pathlib.Path(sys.argv[1]).resolve())
 NAMES = {"clock", "governor", "frequency", "steal", "virtualization", "huge pages", "memory reclaim", "memory limit",
@@ -23,18 +24,9 @@ NAMES = {"clock", "governor", "frequency", "steal", "virtualization", "huge page
          "disk", "scheduler", "read-ahead", "cold cache", "cache state", "O_DIRECT"}
 
 
-class Skip(Exception):
-    pass
-
-
 def doctor(*arguments, **settings):
     return subprocess.run([WEIR, "doctor", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60,
                           stdin=subprocess.DEVNULL, **settings)
-
-
-def expect(actual, wanted):
-    if actual != wanted:
-        raise AssertionError(f"got {actual!r}, expected {wanted!r}")
 
 
 def findings(directory, **settings):
@@ -84,22 +76,8 @@ def test_in_memory():
     expect(found["disk"]["state"], "skip")
 
 
-def become_nobody():
-    os.setgroups([])
-    os.setgid(65534)
-    os.setuid(65534)
-
-
 def test_as_another_user():
-    if os.geteuid():
-        raise Skip("only root can become another user")
-    os.chmod(".", 0o777)
-    try: # the folder of the build may be root's alone
-        reached = subprocess.run([WEIR, "--version"], preexec_fn=become_nobody, stdout=subprocess.DEVNULL).returncode == 0
-    except PermissionError:
-        reached = False
-    if not reached:
-        raise Skip("another user cannot run this weir")
+    need_another_user(WEIR)
     findings(".", preexec_fn=become_nobody)
     os.mkdir("closed", 0o755)
     done = doctor("closed", preexec_fn=become_nobody)
@@ -107,26 +85,8 @@ def test_as_another_user():
     expect(done.stderr, "weir: 'closed': Permission denied\n")
 
 
-def forbid_rings():
-    """A seccomp filter that refuses io_uring_setup, which is call 425 on all of Linux' younger machines."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    code = struct.pack("HBBIHBBIHBBIHBBI", 0x20, 0, 0, 0, 0x15, 0, 1, 425, 0x06, 0, 0, 0x00050001, 0x06, 0, 0, 0x7FFF0000)
-    data = ctypes.create_string_buffer(code)
-
-    class Program(ctypes.Structure):
-        _fields_ = [("length", ctypes.c_ushort), ("code", ctypes.c_void_p)]
-
-    program = Program(4, ctypes.addressof(data))
-    libc.prctl(38, 1, 0, 0, 0)
-    if libc.prctl(22, 2, ctypes.byref(program), 0, 0):
-        os._exit(99)
-
-
 def test_rings_forbidden():
-    if os.uname().machine not in ("x86_64", "aarch64"):
-        raise Skip("the filter is made for x86-64 and aarch64")
-    if subprocess.run(["true"], preexec_fn=forbid_rings).returncode:
-        raise Skip("no seccomp filter can be set here")
+    need_forbidden_rings()
     found = findings(".", preexec_fn=forbid_rings)
     expect(found["io_uring"]["state"], "skip")
 
@@ -194,24 +154,4 @@ def test_file_system_that_hangs():
         server.wait(timeout=10)
 
 
-def main():
-    failed = 0
-    for name, test in sorted(globals().items()):
-        if not name.startswith("test_"):
-            continue
-        with tempfile.TemporaryDirectory(prefix="weir-doctor-") as folder:
-            os.chdir(folder)
-            try:
-                test()
-                print("ok  ", name)
-            except Skip as reason:
-                print("SKIP", name, "-", reason)
-            except (AssertionError, subprocess.TimeoutExpired, ValueError) as problem:
-                failed += 1
-                print("FAIL", name, "-", problem)
-            os.chdir("/")
-    return 1 if failed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+sys.exit(run_all(globals()))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A run with less memory than the machine has: memory_limit.py WEIR
 
-Exit status 77 when no control group with a limit on memory can be made here; the refusal is tested all the same.
+Exit status 77 when no control group with a limit on memory can be made here.
 """
 import json
 import os
@@ -10,25 +10,18 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from trials import Skip, expect, run_all
 
 WEIR = str(pathlib.Path(sys.argv[1]).resolve())
 BENCH = ["bench", "-q", "--format", "json", "--memory", "32MiB", "--size", "64MiB", "--task", "blocks", "--rounds", "1"]
 
 
-class Skip(Exception):
-    pass
-
-
 def run(*arguments, prefix=()):
     return subprocess.run([*prefix, WEIR, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120,
                           stdin=subprocess.DEVNULL, text=True, check=False)
-
-
-def expect(actual, wanted):
-    if actual != wanted:
-        raise AssertionError(f"got {actual!r}, expected {wanted!r}")
 
 
 def groups(pid=None):
@@ -134,32 +127,10 @@ def test_groups_of_dead_runs_are_swept():
     expect(groups(dead.pid), [])
 
 
-def main():
-    if os.geteuid() != 0:
-        print("SKIP: control groups with a limit on memory need root here")
-        return 77
-    if "no control group that could limit memory is here" in run(*BENCH, "-m", "fd/pread", "--size", "1MiB").stderr:
-        print("SKIP: no control group that could limit memory is here")
-        return 77
-    failed = passed = skipped = 0
-    for name, test in sorted(globals().items()):
-        if not name.startswith("test_"):
-            continue
-        with tempfile.TemporaryDirectory(prefix="weir-memory-", dir="/var/tmp") as folder:
-            os.chdir(folder)
-            try:
-                test()
-                expect(os.listdir("."), [])
-                passed += 1
-                print("ok  ", name)
-            except Skip as reason:
-                skipped += 1
-                print("SKIP", name, reason)
-            except (AssertionError, subprocess.TimeoutExpired, ValueError, KeyError) as problem:
-                failed += 1
-                print("FAIL", name, problem)
-            os.chdir("/")
-    return 1 if failed else 77 if skipped > 1 else 0
-
-
-sys.exit(main())
+if os.geteuid() != 0:
+    print("SKIP: control groups with a limit on memory need root here")
+    sys.exit(77)
+if "no control group that could limit memory is here" in run(*BENCH, "-m", "fd/pread", "--size", "1MiB").stderr:
+    print("SKIP: no control group that could limit memory is here")
+    sys.exit(77)
+sys.exit(run_all(globals(), place="/var/tmp", leaves_nothing=True))

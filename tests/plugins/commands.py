@@ -10,8 +10,10 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from trials import expect, run_all
 
 WEIR = str(pathlib.Path(sys.argv[1]).resolve())
 QUICK = ["-q", "--size", "1MiB", "--rounds", "1"]
@@ -21,11 +23,6 @@ EMPTY = "2d06800538d394c2"  # of no output at all
 def weir(*arguments, **settings):
     return subprocess.run([WEIR, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
                           timeout=120, text=True, check=False, **settings)
-
-
-def expect(actual, wanted):
-    if actual != wanted:
-        raise AssertionError(f"got {actual!r}, expected {wanted!r}")
 
 
 def cells(*arguments, code=0, quick=True):
@@ -178,22 +175,4 @@ def test_nothing_outlives_a_good_run():
     expect(running(f"sleep\0{mark}"), [])
 
 
-def main():
-    failed = 0
-    for name, test in sorted(globals().items()):
-        if not name.startswith("test_"):
-            continue
-        with tempfile.TemporaryDirectory(prefix="weir-commands-") as folder:
-            os.chdir(folder)
-            try:
-                test()
-                expect(os.listdir("."), [])
-                print("ok  ", name)
-            except (AssertionError, subprocess.TimeoutExpired, ValueError, KeyError, StopIteration) as problem:
-                failed += 1
-                print("FAIL", name, problem)
-            os.chdir("/")
-    return 1 if failed else 0
-
-
-sys.exit(main())
+sys.exit(run_all(globals(), leaves_nothing=True))

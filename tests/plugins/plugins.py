@@ -11,7 +11,9 @@ import re
 import shlex
 import subprocess
 import sys
-import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from trials import expect, run_all
 
 WEIR, COPY, EXAMPLE, SOURCE = (str(pathlib.Path(a).resolve()) for a in sys.argv[1:5])
 QUICK = ["--size", "1MiB", "--rounds", "1", "-q"]
@@ -24,11 +26,6 @@ ENVIRONMENT = {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") 
 def weir(*arguments, timeout=300):
     return subprocess.run([WEIR, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
                           timeout=timeout, text=True, check=False, env=ENVIRONMENT)
-
-
-def expect(actual, wanted):
-    if actual != wanted:
-        raise AssertionError(f"got {actual!r}, expected {wanted!r}")
 
 
 def bad(name):
@@ -163,21 +160,4 @@ def test_slow_copy_is_called_slower_and_exact_copy_is_not():
     raise AssertionError(tries)
 
 
-def main():
-    failed = 0
-    for name, test in sorted(globals().items()):
-        if not name.startswith("test_"):
-            continue
-        with tempfile.TemporaryDirectory(prefix="weir-plugins-") as folder:
-            os.chdir(folder)
-            try:
-                test()
-                print("ok  ", name)
-            except (AssertionError, subprocess.TimeoutExpired, ValueError, KeyError) as problem:
-                failed += 1
-                print("FAIL", name, problem)
-            os.chdir("/")
-    return 1 if failed else 0
-
-
-sys.exit(main())
+sys.exit(run_all(globals()))
