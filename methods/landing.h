@@ -21,7 +21,7 @@
 #define LANDING_PARAM_BLOCK(tried)                                                                                      \
   {                                                                                                                     \
     .name = "block", .kind = WEIR_PARAM_SIZE, .preset = "128KiB", .sweep = (tried), .min = 1, .max = LANDING_BLOCK_MAX, \
-    .tasks = WEIR_ANY, .accesses = WEIR_ANY, .durabilities = WEIR_ANY, .help = "bytes a request"                        \
+    WEIR_PARAM_EVERYWHERE, .help = "bytes a request"                                                                    \
   }
 #define LANDING_BLOCK_SWEEP "128KiB|1MiB"
 

@@ -381,14 +381,12 @@ static int map_sync(void *state, const struct weir_job *job) {
 #define PARAM_ADVICE                                                                                                  \
   {                                                                                                                   \
     .name = "advice", .kind = WEIR_PARAM_CHOICE, .preset = "none", .choices = "none|sequential|random|willneed|huge", \
-    .tasks = WEIR_ANY, .accesses = WEIR_ANY, .durabilities = WEIR_ANY,                                                \
-    .help = "what the system is told (madvise) when the file is mapped"                                               \
+    WEIR_PARAM_EVERYWHERE, .help = "what the system is told (madvise) when the file is mapped"                        \
   }
 #define PARAM_STORAGE                                                                                      \
   {                                                                                                        \
     .name = "extend", .kind = WEIR_PARAM_CHOICE, .preset = "fallocate", .choices = "fallocate|zero-range", \
-    .tasks = WEIR_ANY, .accesses = WEIR_ANY, .durabilities = WEIR_ANY,                                     \
-    .help = "how a new or truncated file gets its storage before it is mapped",                            \
+    WEIR_PARAM_EVERYWHERE, .help = "how a new or truncated file gets its storage before it is mapped",     \
     .targets = WEIR_BIT(WEIR_TARGET_NEW) | WEIR_BIT(WEIR_TARGET_TRUNCATE)                                  \
   }
 

@@ -30,11 +30,10 @@ extern const struct weir_method *const methods_list[];
 #define METHODS_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* What the system is told about a file that is read through the page cache; its values in the order of enum os_advice. */
-#define METHODS_PARAM_HINT                                                                                               \
-  {                                                                                                                      \
-    .name = "hint", .kind = WEIR_PARAM_CHOICE, .preset = "none", .choices = "none|sequential|random", .tasks = WEIR_ANY, \
-    .accesses = WEIR_ANY, .durabilities = WEIR_ANY,                                                                      \
-    .help = "what the system is told (posix_fadvise) when the file is opened"                                            \
+#define METHODS_PARAM_HINT                                                                            \
+  {                                                                                                   \
+    .name = "hint", .kind = WEIR_PARAM_CHOICE, .preset = "none", .choices = "none|sequential|random", \
+    WEIR_PARAM_EVERYWHERE, .help = "what the system is told (posix_fadvise) when the file is opened"  \
   }
 
 /* How a file that has no length yet gets it; its values in the order of enum target_extend. */
@@ -42,8 +41,7 @@ extern const struct weir_method *const methods_list[];
 #define METHODS_EXTEND_IN_ORDER METHODS_EXTEND_AT "|append"
 #define METHODS_PARAM_EXTEND(ways)                                                                                \
   {                                                                                                               \
-    .name = "extend", .kind = WEIR_PARAM_CHOICE, .preset = "grow", .choices = (ways), .tasks = WEIR_ANY,          \
-    .accesses = WEIR_ANY, .durabilities = WEIR_ANY,                                                               \
+    .name = "extend", .kind = WEIR_PARAM_CHOICE, .preset = "grow", .choices = (ways), WEIR_PARAM_EVERYWHERE,      \
     .help = "how a new or truncated file gets its length: by each write, or ahead by one call; append: O_APPEND", \
     .targets = WEIR_BIT(WEIR_TARGET_NEW) | WEIR_BIT(WEIR_TARGET_TRUNCATE)                                         \
   }

@@ -52,9 +52,7 @@ static const struct weir_param null_params[] = {{.name = "block",
                                                  .preset = "128KiB",
                                                  .min = 1,
                                                  .max = LANDING_BLOCK_MAX,
-                                                 .tasks = WEIR_ANY,
-                                                 .accesses = WEIR_ANY,
-                                                 .durabilities = WEIR_ANY,
+                                                 WEIR_PARAM_EVERYWHERE,
                                                  .help = "bytes a request"}};
 
 const struct weir_method methods_null = {METHODS_ABI,

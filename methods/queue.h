@@ -59,18 +59,14 @@ enum { QUEUE_BLOCK, QUEUE_DEPTH, QUEUE_BATCH, QUEUE_EXTEND, QUEUE_BUFFER, QUEUE_
                    .sweep = (depths),                                                         \
                    .min = 1,                                                                  \
                    .max = QUEUE_DEPTH_MAX,                                                    \
-                   .tasks = WEIR_ANY,                                                         \
-                   .accesses = WEIR_ANY,                                                      \
-                   .durabilities = WEIR_ANY,                                                  \
+                   WEIR_PARAM_EVERYWHERE,                                                     \
                    .help = "requests in flight"},                                             \
   [QUEUE_BATCH] = {.name = "batch",                                                           \
                    .kind = WEIR_PARAM_COUNT,                                                  \
                    .preset = "0",                                                             \
                    .min = 0,                                                                  \
                    .max = QUEUE_DEPTH_MAX,                                                    \
-                   .tasks = WEIR_ANY,                                                         \
-                   .accesses = WEIR_ANY,                                                      \
-                   .durabilities = WEIR_ANY,                                                  \
+                   WEIR_PARAM_EVERYWHERE,                                                     \
                    .help = "completions that one call waits for; 0: a quarter of the depth"}, \
   [QUEUE_EXTEND] = METHODS_PARAM_EXTEND(METHODS_EXTEND_AT)
 /* Sets depth, batch and extend from these parameters. */

@@ -68,9 +68,7 @@ static const struct weir_param plain_params[] = {
                        .kind = WEIR_PARAM_CHOICE,
                        .preset = "any",
                        .choices = "any|near",
-                       .tasks = WEIR_ANY,
-                       .accesses = WEIR_ANY,
-                       .durabilities = WEIR_ANY,
+                       WEIR_PARAM_EVERYWHERE,
                        .help = "near: the system's threads for this ring stay on the CPU of the one that asks"}};
 static const struct weir_param fixed_params[] = {QUEUE_PARAMS(LANDING_BLOCK_SWEEP, NULL)};
 /* What a device gains from depth, the page cache does not have to give. */
@@ -82,9 +80,7 @@ static const struct weir_param linked_params[] = {
                       .preset = "4",
                       .min = 2,
                       .max = QUEUE_CHAIN_MAX,
-                      .tasks = WEIR_ANY,
-                      .accesses = WEIR_ANY,
-                      .durabilities = WEIR_ANY,
+                      WEIR_PARAM_EVERYWHERE,
                       .help = "requests that follow each other; with durability each: a write and its flush"}};
 static const struct weir_param several_params[] = {
     QUEUE_PARAMS(NULL, NULL), PARAM_BUFFER,
@@ -93,9 +89,7 @@ static const struct weir_param several_params[] = {
                        .preset = "2",
                        .min = 1,
                        .max = QUEUE_RINGS_MAX,
-                       .tasks = WEIR_ANY,
-                       .accesses = WEIR_ANY,
-                       .durabilities = WEIR_ANY,
+                       WEIR_PARAM_EVERYWHERE,
                        .help = "rings of one thread that share the depth; batch has no meaning for more than one"}};
 
 const struct weir_method methods_ring_plain = {QUEUE_METHOD,

@@ -185,17 +185,13 @@ static int stdio_probe_writer(const struct weir_job *job, struct weir_reason *re
                      .preset = "4KiB",                                                                                   \
                      .min = 0,                                                                                           \
                      .max = LANDING_BLOCK_MAX,                                                                           \
-                     .tasks = WEIR_ANY,                                                                                  \
-                     .accesses = WEIR_ANY,                                                                               \
-                     .durabilities = WEIR_ANY,                                                                           \
+                     WEIR_PARAM_EVERYWHERE,                                                                              \
                      .help = "the stream's buffer; 0 is unbuffered, 4KiB what the C library takes"},                     \
   [PARAM_LOCK] = {.name = "lock",                                                                                        \
                   .kind = WEIR_PARAM_CHOICE,                                                                             \
                   .preset = "locked",                                                                                    \
                   .choices = "locked|unlocked",                                                                          \
-                  .tasks = WEIR_ANY,                                                                                     \
-                  .accesses = WEIR_ANY,                                                                                  \
-                  .durabilities = WEIR_ANY,                                                                              \
+                  WEIR_PARAM_EVERYWHERE,                                                                                 \
                   .help = "does each call lock the stream"}
 
 static const struct weir_param reader_params[] = {STDIO_PARAMS, [PARAM_HINT] = METHODS_PARAM_HINT};

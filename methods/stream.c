@@ -176,11 +176,10 @@ static int run(void *state, const struct weir_job *job, struct weir_flow *flow, 
 
 /* ---- entries ------------------------------------------------------------------------------------------------------- */
 
-#define PARAM_STREAMBUF                                                                                                    \
-  {                                                                                                                        \
-    .name = "streambuf", .kind = WEIR_PARAM_SIZE, .preset = "8KiB", .min = 0, .max = LANDING_BLOCK_MAX, .tasks = WEIR_ANY, \
-    .accesses = WEIR_ANY, .durabilities = WEIR_ANY,                                                                        \
-    .help = "the stream's buffer; 0 is unbuffered, 8KiB what libstdc++ takes"                                              \
+#define PARAM_STREAMBUF                                                                                 \
+  {                                                                                                     \
+    .name = "streambuf", .kind = WEIR_PARAM_SIZE, .preset = "8KiB", .min = 0, .max = LANDING_BLOCK_MAX, \
+    WEIR_PARAM_EVERYWHERE, .help = "the stream's buffer; 0 is unbuffered, 8KiB what libstdc++ takes"    \
   }
 static const struct weir_param file_params[] = {[PARAM_BLOCK] = LANDING_PARAM_BLOCK(NULL),
                                                 [PARAM_BUFFER] = LANDING_PARAM_BUFFER(NULL),
@@ -193,9 +192,7 @@ static const struct weir_param cin_params[] = {
                   .kind = WEIR_PARAM_CHOICE,
                   .preset = "no",
                   .choices = "yes|no",
-                  .tasks = WEIR_ANY,
-                  .accesses = WEIR_ANY,
-                  .durabilities = WEIR_ANY,
+                  WEIR_PARAM_EVERYWHERE,
                   .help = "does it keep step with stdin (std::ios::sync_with_stdio)"}};
 
 #define STREAM_METHOD                                                                                                     \

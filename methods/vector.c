@@ -82,15 +82,15 @@ static int run_pwritev2(void *state, const struct weir_job *job, struct weir_flo
   return transfer_write(state, job, flow, budget, at);
 }
 
-#define PARAM_PIECES(usual)                                                                                                 \
-  {                                                                                                                         \
-    .name = "pieces", .kind = WEIR_PARAM_COUNT, .preset = (usual), .min = 1, .max = TRANSFER_PIECES_MAX, .tasks = WEIR_ANY, \
-    .accesses = WEIR_ANY, .durabilities = WEIR_ANY, .help = "pieces of memory that a request names"                         \
+#define PARAM_PIECES(usual)                                                                              \
+  {                                                                                                      \
+    .name = "pieces", .kind = WEIR_PARAM_COUNT, .preset = (usual), .min = 1, .max = TRANSFER_PIECES_MAX, \
+    WEIR_PARAM_EVERYWHERE, .help = "pieces of memory that a request names"                               \
   }
-#define PARAM_FLAGS                                                                                           \
-  {                                                                                                           \
-    .name = "flags", .kind = WEIR_PARAM_CHOICE, .preset = "none", .choices = "none|hipri", .tasks = WEIR_ANY, \
-    .accesses = WEIR_ANY, .durabilities = WEIR_ANY, .help = "hipri: the device is polled, where it can be"    \
+#define PARAM_FLAGS                                                                                               \
+  {                                                                                                               \
+    .name = "flags", .kind = WEIR_PARAM_CHOICE, .preset = "none", .choices = "none|hipri", WEIR_PARAM_EVERYWHERE, \
+    .help = "hipri: the device is polled, where it can be"                                                        \
   }
 
 static const struct weir_param readv_params[] = {TRANSFER_READER_PARAMS(NULL), [READER_PIECES] = PARAM_PIECES("4")};

@@ -102,9 +102,7 @@ static const struct weir_param read_file_params[] = {
                    .preset = "0",
                    .min = 0,
                    .max = 64,
-                   .tasks = WEIR_ANY,
-                   .accesses = WEIR_ANY,
-                   .durabilities = WEIR_ANY,
+                   WEIR_PARAM_EVERYWHERE,
                    .help = "threads that the library reads with; 0: it chooses"},
 };
 
@@ -180,11 +178,8 @@ static void write_file_teardown(void *state, const struct weir_job *job) {
   landing_teardown(&((struct write_file *)state)->landing, job);
 }
 
-#define PARAM_NO_YES(word, text)                                                                       \
-  {                                                                                                    \
-    .name = (word), .kind = WEIR_PARAM_CHOICE, .preset = "no", .choices = "no|yes", .tasks = WEIR_ANY, \
-    .accesses = WEIR_ANY, .durabilities = WEIR_ANY, .help = (text)                                     \
-  }
+#define PARAM_NO_YES(word, text) \
+  { .name = (word), .kind = WEIR_PARAM_CHOICE, .preset = "no", .choices = "no|yes", WEIR_PARAM_EVERYWHERE, .help = (text) }
 
 static const struct weir_param write_file_params[] = {
     [WRITE_BUFFER] = LANDING_PARAM_BUFFER(NULL),
@@ -277,9 +272,7 @@ static const struct weir_param view_params[] = {
                    .kind = WEIR_PARAM_CHOICE,
                    .preset = "none",
                    .choices = "none|sequential|random|once",
-                   .tasks = WEIR_ANY,
-                   .accesses = WEIR_ANY,
-                   .durabilities = WEIR_ANY,
+                   WEIR_PARAM_EVERYWHERE,
                    .help = "what the library is told of the use (enum weir_hint)"},
     [VIEW_POPULATE] = PARAM_NO_YES("populate", "all of it mapped in ahead"),
 };
@@ -353,9 +346,7 @@ static const struct weir_param stream_params[] = {
                       .preset = "0",
                       .min = 0,
                       .max = 64,
-                      .tasks = WEIR_ANY,
-                      .accesses = WEIR_ANY,
-                      .durabilities = WEIR_ANY,
+                      WEIR_PARAM_EVERYWHERE,
                       .help = "blocks read ahead at most; 0: the library chooses"},
 };
 
@@ -490,9 +481,7 @@ static const struct weir_param writer_params[] = {
                         .kind = WEIR_PARAM_CHOICE,
                         .preset = "no",
                         .choices = "no|yes",
-                        .tasks = WEIR_ANY,
-                        .accesses = WEIR_ANY,
-                        .durabilities = WEIR_ANY,
+                        WEIR_PARAM_EVERYWHERE,
                         .help = "is the writer told the size of what comes",
                         .targets = WEIR_BIT(WEIR_TARGET_NEW) | WEIR_BIT(WEIR_TARGET_TRUNCATE)},
 };

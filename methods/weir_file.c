@@ -133,9 +133,7 @@ static const struct weir_param pread_params[] = {
                     .kind = WEIR_PARAM_CHOICE,
                     .preset = "none",
                     .choices = "none|sequential|random|once",
-                    .tasks = WEIR_ANY,
-                    .accesses = WEIR_ANY,
-                    .durabilities = WEIR_ANY,
+                    WEIR_PARAM_EVERYWHERE,
                     .help = "what the library is told of the use (enum weir_hint)"},
 };
 static const struct weir_param pwrite_params[] = {
@@ -396,26 +394,20 @@ static int queue_run(void *state, const struct weir_job *job, struct weir_flow *
                    .sweep = (depths),                                                         \
                    .min = 1,                                                                  \
                    .max = DEPTH_MAX,                                                          \
-                   .tasks = WEIR_ANY,                                                         \
-                   .accesses = WEIR_ANY,                                                      \
-                   .durabilities = WEIR_ANY,                                                  \
+                   WEIR_PARAM_EVERYWHERE,                                                     \
                    .help = "requests in flight"},                                             \
   [QUEUE_BATCH] = {.name = "batch",                                                           \
                    .kind = WEIR_PARAM_COUNT,                                                  \
                    .preset = "0",                                                             \
                    .min = 0,                                                                  \
                    .max = DEPTH_MAX,                                                          \
-                   .tasks = WEIR_ANY,                                                         \
-                   .accesses = WEIR_ANY,                                                      \
-                   .durabilities = WEIR_ANY,                                                  \
+                   WEIR_PARAM_EVERYWHERE,                                                     \
                    .help = "completions that one call waits for; 0: a quarter of the depth"}, \
   [QUEUE_LIFE] = {.name = "queue",                                                            \
                   .kind = WEIR_PARAM_CHOICE,                                                  \
                   .preset = "kept",                                                           \
                   .choices = "kept|opened",                                                   \
-                  .tasks = WEIR_ANY,                                                          \
-                  .accesses = WEIR_ANY,                                                       \
-                  .durabilities = WEIR_ANY,                                                   \
+                  WEIR_PARAM_EVERYWHERE,                                                      \
                   .help = "one queue for all files, or one for each, which knows its file"},  \
   [QUEUE_EXTEND] = WEIR_JOB_PARAM_EXTEND
 static const struct weir_param queue_params[] = {QUEUE_PARAMS(NULL)};

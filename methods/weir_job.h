@@ -11,10 +11,10 @@
 
 /* How the library is to move the bytes; the values in the order of the words. */
 enum weir_job_way { WEIR_JOB_AUTO, WEIR_JOB_BUFFERED, WEIR_JOB_DIRECT, WEIR_JOB_UNCACHED };
-#define WEIR_JOB_PARAM_STRATEGY                                                                                             \
-  {                                                                                                                         \
-    .name = "strategy", .kind = WEIR_PARAM_CHOICE, .preset = "auto", .choices = "auto|buffered|direct|uncached",            \
-    .tasks = WEIR_ANY, .accesses = WEIR_ANY, .durabilities = WEIR_ANY, .help = "as the library chooses, or what it is told" \
+#define WEIR_JOB_PARAM_STRATEGY                                                                                  \
+  {                                                                                                              \
+    .name = "strategy", .kind = WEIR_PARAM_CHOICE, .preset = "auto", .choices = "auto|buffered|direct|uncached", \
+    WEIR_PARAM_EVERYWHERE, .help = "as the library chooses, or what it is told"                                  \
   }
 enum weir_strategy weir_job_strategy(uint64_t value);
 /* Can it be had here, with these requests? Fills in the reason if not. */
@@ -24,7 +24,7 @@ int weir_job_probe(const struct weir_job *job, uint64_t value, struct weir_reaso
 #define WEIR_JOB_PARAM_EXTEND                                                                                           \
   {                                                                                                                     \
     .name = "extend", .kind = WEIR_PARAM_CHOICE, .preset = "grow", .choices = "grow|ftruncate|fallocate",               \
-    .tasks = WEIR_ANY, .accesses = WEIR_ANY, .durabilities = WEIR_ANY,                                                  \
+    WEIR_PARAM_EVERYWHERE,                                                                                              \
     .help = "how a new or truncated file gets its length: by each write, or ahead by weir_file_resize or _preallocate", \
     .targets = WEIR_BIT(WEIR_TARGET_NEW) | WEIR_BIT(WEIR_TARGET_TRUNCATE)                                               \
   }

@@ -178,14 +178,14 @@ static int probe(const struct weir_job *job, struct weir_reason *reason) {
 }
 
 static const struct weir_param params[] = {
-    {.name = "block", .kind = WEIR_PARAM_SIZE, .preset = "128KiB", .min = 1, .max = 1 << 30, .tasks = WEIR_ANY,
-     .accesses = WEIR_ANY, .durabilities = WEIR_ANY, .help = "bytes a request"},
-    {.name = "depth", .kind = WEIR_PARAM_COUNT, .preset = "1", .min = 1, .max = 1024, .tasks = WEIR_ANY,
-     .accesses = WEIR_ANY, .durabilities = WEIR_ANY, .help = "requests in flight"},
-    {.name = "direct", .kind = WEIR_PARAM_CHOICE, .preset = "no", .choices = "no|yes", .tasks = WEIR_ANY,
-     .accesses = WEIR_ANY, .durabilities = WEIR_ANY, .help = "pass the page cache by"},
-    {.name = "tuned", .kind = WEIR_PARAM_CHOICE, .preset = "no", .choices = "no|yes", .tasks = WEIR_ANY,
-     .accesses = WEIR_ANY, .durabilities = WEIR_ANY, .help = "registered buffers and file, requests in batches"},
+    {.name = "block", .kind = WEIR_PARAM_SIZE, .preset = "128KiB", .min = 1, .max = 1 << 30, WEIR_PARAM_EVERYWHERE,
+     .help = "bytes a request"},
+    {.name = "depth", .kind = WEIR_PARAM_COUNT, .preset = "1", .min = 1, .max = 1024, WEIR_PARAM_EVERYWHERE,
+     .help = "requests in flight"},
+    {.name = "direct", .kind = WEIR_PARAM_CHOICE, .preset = "no", .choices = "no|yes", WEIR_PARAM_EVERYWHERE,
+     .help = "pass the page cache by"},
+    {.name = "tuned", .kind = WEIR_PARAM_CHOICE, .preset = "no", .choices = "no|yes", WEIR_PARAM_EVERYWHERE,
+     .help = "registered buffers and file, requests in batches"},
 };
 
 #define FIO(id, engine, setup_function, text)                                                                              \

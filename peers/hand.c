@@ -215,18 +215,14 @@ static const struct weir_param memory_params[] = {{.name = "memory",
                                                    .kind = WEIR_PARAM_CHOICE,
                                                    .preset = "fresh",
                                                    .choices = "fresh|heap",
-                                                   .tasks = WEIR_ANY,
-                                                   .accesses = WEIR_ANY,
-                                                   .durabilities = WEIR_ANY,
+                                                   WEIR_PARAM_EVERYWHERE,
                                                    .help = "new from the system each time, or as malloc keeps it"}};
 static const struct weir_param loop_params[] = {{.name = "block",
                                                  .kind = WEIR_PARAM_SIZE,
                                                  .preset = "256KiB",
                                                  .min = 1,
                                                  .max = 1 << 30,
-                                                 .tasks = WEIR_ANY,
-                                                 .accesses = WEIR_ANY,
-                                                 .durabilities = WEIR_ANY,
+                                                 WEIR_PARAM_EVERYWHERE,
                                                  .help = "bytes a request"}};
 
 static const struct weir_method malloc_fread = {

@@ -100,6 +100,9 @@ struct weir_param {
   uint32_t targets;
 };
 
+/* For a parameter that has a meaning in every use: initializes those three masks. */
+#define WEIR_PARAM_EVERYWHERE .tasks = WEIR_ANY, .accesses = WEIR_ANY, .durabilities = WEIR_ANY
+
 #define WEIR_PARAMS_MAX 8
 
 /* ---- the flow: the one seam where data passes ---------------------------------------------------------------------- */

@@ -58,7 +58,7 @@ static void hint_teardown(void *state, const struct weir_job *job) {
 
 static const struct weir_param hint_params[] = {
     {.name = "block", .kind = WEIR_PARAM_SIZE, .preset = "128KiB", .sweep = "64KiB|1MiB", .min = 1, .max = 1 << 30,
-     .tasks = WEIR_ANY, .accesses = WEIR_ANY, .durabilities = WEIR_ANY, .help = "bytes a request"}};
+     WEIR_PARAM_EVERYWHERE, .help = "bytes a request"}};
 
 static const struct weir_method hint_sequential = {
     .abi = WEIR_METHOD_ABI, .struct_size = sizeof(struct weir_method), .name = "hint/sequential",

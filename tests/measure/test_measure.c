@@ -409,8 +409,7 @@ static int no_open(void *state, const struct weir_job *job) {
 }
 
 static const struct weir_param block_param = {.name = "block", .kind = WEIR_PARAM_SIZE, .preset = "64KiB", .min = 1,
-                                              .max = UINT64_C(1) << 30, .tasks = WEIR_ANY, .accesses = WEIR_ANY,
-                                              .durabilities = WEIR_ANY, .help = "request size"};
+                                              .max = UINT64_C(1) << 30, WEIR_PARAM_EVERYWHERE, .help = "request size"};
 
 #define FAKE(id, method_name, run_function, ...)                                                                         \
   static const struct weir_method id = {.abi = WEIR_METHOD_ABI, .struct_size = sizeof(struct weir_method),               \

@@ -9,7 +9,7 @@
 
 #include "plan/parts.h"
 
-#define ALL .tasks = WEIR_ANY, .accesses = WEIR_ANY, .durabilities = WEIR_ANY
+#define ALL WEIR_PARAM_EVERYWHERE
 #define MIB (UINT64_C(1) << 20)
 
 static const struct weir_param block_params[] = {

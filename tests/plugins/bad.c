@@ -33,7 +33,7 @@ static int bad_run(void *state, const struct weir_job *job, struct weir_flow *fl
 
 static const struct weir_param bad_params[] = {
     {.name = "block", .kind = WEIR_PARAM_SIZE, .preset = BAD == BAD_PRESET ? "many" : "128KiB", .min = 1, .max = 1 << 20,
-     .tasks = WEIR_ANY, .accesses = WEIR_ANY, .durabilities = WEIR_ANY, .help = "bytes a request"}};
+     WEIR_PARAM_EVERYWHERE, .help = "bytes a request"}};
 
 /* A struct as a later header may have it, with more at its end. */
 struct later { struct weir_method method; uint64_t more[8]; };

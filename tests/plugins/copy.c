@@ -66,8 +66,7 @@ static void copy_teardown(void *state, const struct weir_job *job) {
 }
 
 static const struct weir_param copy_params[] = {{.name = "block", .kind = WEIR_PARAM_SIZE, .preset = "128KiB", .min = 1,
-                                                 .max = 1 << 30, .tasks = WEIR_ANY, .accesses = WEIR_ANY,
-                                                 .durabilities = WEIR_ANY, .help = "bytes a request"}};
+                                                 .max = 1 << 30, WEIR_PARAM_EVERYWHERE, .help = "bytes a request"}};
 
 #define COPY(variant, share)                                                                                                \
   {.abi = WEIR_METHOD_ABI, .struct_size = sizeof(struct weir_method), .name = variant, .summary = "a copy of fd/pread",      \
