@@ -133,7 +133,7 @@ static void print_harmless(FILE *out, const char *text) {
 }
 
 static void print_failures(const struct copying *copying) {
-  char text[512];
+  char text[WEIR_ERROR_TEXT_MAX];
   for (size_t i = 0; i < copying->source_count; i++) {
     for (size_t d = 0; d < copying->request->to.count; d++) {
       const struct weir_copy_result *result = result_of(copying, i, d);

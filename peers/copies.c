@@ -91,7 +91,7 @@ static int run_library(void *state, const struct weir_job *job, struct weir_flow
   const char *sources[] = {job->path}, *directories[TARGETS_MAX];
   struct weir_copy_result results[TARGETS_MAX];
   struct weir_error error;
-  char text[400];
+  char text[WEIR_ERROR_TEXT_MAX];
   if (!counts(job, flow, budget)) return 0;
   for (unsigned i = 0; i < s->count; i++) directories[i] = s->targets[i].directory;
   int code = s->count == 1 ? weir_copy_file(job->path, s->targets[0].file, &options, results, &error)
@@ -113,9 +113,7 @@ static const struct weir_param params[] = {{.name = "to",
                                             .preset = "1",
                                             .min = 1,
                                             .max = TARGETS_MAX,
-                                            .tasks = WEIR_ANY,
-                                            .accesses = WEIR_ANY,
-                                            .durabilities = WEIR_ANY,
+                                            WEIR_PARAM_EVERYWHERE,
                                             .help = "destinations"}};
 
 #define COPIES                                                                                                              \

@@ -10,7 +10,7 @@
 int main(int argc, char **argv) {
   struct weir_error error;
   uint64_t lines;
-  char text[400];
+  char text[WEIR_ERROR_TEXT_MAX];
   if (argc != 3 && argc != 4) return 2;
   const struct weir_lines_options options = {.strategy = argc == 4 ? WEIR_MAPPED : WEIR_AUTO};
   if (weir_count_lines(argv[2], (unsigned)atoi(argv[1]), &options, &lines, &error) < 0) {

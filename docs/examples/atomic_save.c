@@ -9,7 +9,7 @@
 int main(int argc, char **argv) {
   struct weir_write_options options = {.flags = WEIR_ATOMIC | WEIR_DURABLE};
   struct weir_error error;
-  char number[32] = "", text[512];
+  char number[32] = "", text[WEIR_ERROR_TEXT_MAX];
   size_t size = 0;
   if (argc != 2) return 2;
   int code = weir_read_into(argv[1], number, sizeof number - 1, &size, &error);

@@ -21,7 +21,7 @@ static int write_lines(struct weir_writer *out, unsigned long long count) {
 int main(int argc, char **argv) {
   struct weir_writer out;
   struct weir_error error;
-  char text[512];
+  char text[WEIR_ERROR_TEXT_MAX];
   if (argc != 3) return 2;
   unsigned long long count = strtoull(argv[2], NULL, 10);
   struct weir_writer_options options = {.expected_bytes = count * LINE, .flags = WEIR_PREALLOCATE | WEIR_DURABLE};

@@ -7,7 +7,7 @@
 int main(int argc, char **argv) {
   struct weir_bytes bytes = {0};
   struct weir_error error;
-  char text[512];
+  char text[WEIR_ERROR_TEXT_MAX];
   if (argc != 2) return 2;
   if (weir_read_file(argv[1], &bytes, NULL, &error) < 0) {
     weir_error_text(&error, text, sizeof text);

@@ -13,7 +13,7 @@ int main(int argc, char **argv) {
   struct weir_bytes bytes = {0};
   struct weir_error error;
   size_t count = 0;
-  char text[512];
+  char text[WEIR_ERROR_TEXT_MAX];
   if (argc != 2) return 2;
   for (int i = 0; i < 1000; i++) points[i] = (struct point){i, i / 2.0};
   int code = weir_write_file(argv[1], points, sizeof points, NULL, &error);
