@@ -224,8 +224,9 @@ struct weir_write_options {
  * Makes `path` hold exactly these bytes. Without flags an existing file is overwritten and cut. With WEIR_ATOMIC the data go
  * to a temporary file beside it, ".NAME.weir-XXXXXX", which then takes its name, keeping mode and, where allowed, owner of
  * the old one; a symbolic link is followed, so it is its target that is replaced. A temporary file left by a crash is
- * removed by the next atomic write of the same name once no living process holds it; a long NAME is cut, and more than 256
- * writes of one name at once are WEIR_EBUSY. WEIR_DURABLE flushes the data, and the directory too where the name is new or
+ * removed by the next atomic write of the same name once no living process holds it (where more than four wrote at once,
+ * perhaps by a later one); a long NAME is cut, and more than 256 writes of one name at once are WEIR_EBUSY. WEIR_DURABLE
+ * flushes the data, and the directory too where the name is new or
  * WEIR_ATOMIC: WEIR_EDURABLE means the new file is in place but the directory's flush failed. On any other error an atomic
  * write leaves the old file as it was. Other names (hard links) of the old file keep the old content; its extended
  * attributes and access lists are not taken over.
@@ -413,7 +414,7 @@ struct weir_writer_options {
   uint64_t pace_bytes;     /* begin writing back behind every so many bytes, so that the end is not a long wait; 0: chosen;
                               UINT64_MAX: never */
   enum weir_strategy strategy; /* WEIR_BUFFERED, WEIR_DIRECT, WEIR_UNCACHED, WEIR_AUTO */
-  unsigned flags;              /* as for weir_write_file, and WEIR_APPEND, WEIR_LOCK */
+  unsigned flags;              /* as for weir_write_file, and WEIR_APPEND, WEIR_LOCK; expected_bytes alone reserves space */
   unsigned mode;               /* as for weir_write_file */
   uint64_t reserved[4];
 };

@@ -24,7 +24,7 @@ int main(int argc, char **argv) {
   char text[WEIR_ERROR_TEXT_MAX];
   if (argc != 3) return 2;
   unsigned long long count = strtoull(argv[2], NULL, 10);
-  struct weir_writer_options options = {.expected_bytes = count * LINE, .flags = WEIR_PREALLOCATE | WEIR_DURABLE};
+  struct weir_writer_options options = {.expected_bytes = count * LINE, .flags = WEIR_DURABLE};
   int code = weir_writer_open(&out, argv[1], &options, &error);
   if (code == 0) {
     write_lines(&out, count); /* an error stays and comes out below */
