@@ -26,9 +26,6 @@
 /* So many blocks in a row must have been there before the distance shrinks by one block. */
 #define AHEAD_HITS 8u
 
-static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
-static size_t rounded(size_t size, size_t unit) { return (size + unit - 1) / unit * unit; }
-
 /* ---- errors ---- */
 
 static int fail(struct weir_stream *s, int code, uint64_t size) {
@@ -47,8 +44,8 @@ static int finish(struct weir_stream *s) {
 
 /* Bytes of the block at `position`. Behind the cut only the rest of one line is wanted. */
 static size_t block_size(const struct weir_stream *s, uint64_t position) {
-  uint64_t size = smaller(s->block, s->end - position);
-  if (s->cut) size = smaller(size, position < s->cut ? s->cut - position : CUT_BLOCK);
+  uint64_t size = weir__smaller(s->block, s->end - position);
+  if (s->cut) size = weir__smaller(size, position < s->cut ? s->cut - position : CUT_BLOCK);
   return (size_t)size;
 }
 
@@ -56,7 +53,7 @@ void weir__slot_prepare(const struct weir_stream *s, struct weir__slot *slot, ui
   const size_t size = block_size(s, position);
   slot->skip = (size_t)(position % s->alignment);
   slot->offset = position - slot->skip;
-  slot->want = rounded(slot->skip + size, s->alignment);
+  slot->want = weir__round_up(slot->skip + size, s->alignment);
   slot->got = 0;
   slot->error = 0;
 }
@@ -95,7 +92,7 @@ static void hit(struct weir_stream *s) {
 static void miss(struct weir_stream *s) {
   struct weir__ahead *ahead = &s->ahead;
   ahead->hits = 0;
-  ahead->distance = smaller(ahead->distance ? 2 * ahead->distance : AHEAD_FIRST, ahead->most);
+  ahead->distance = weir__smaller(ahead->distance ? 2 * ahead->distance : AHEAD_FIRST, ahead->most);
   if (!ahead->sequential && s->close_file) (void)os_advise(s->file, 0, 0, OS_ADVICE_SEQUENTIAL);
   ahead->sequential = true;
 }
@@ -103,12 +100,12 @@ static void miss(struct weir_stream *s) {
 /* Asks for what lies behind `from`. Not for each block: a quarter of the distance at least, or the rest. */
 static void request(struct weir_stream *s, uint64_t from) {
   struct weir__ahead *ahead = &s->ahead;
-  const uint64_t to = smaller(s->known_end, from + ahead->distance);
+  const uint64_t to = weir__smaller(s->known_end, from + ahead->distance);
   if (ahead->requested > from) from = ahead->requested;
   if (from >= to || (to - from < ahead->distance / 4 && to < s->known_end)) return;
   ahead->requested = to;
   for (; from < to; from += AHEAD_PIECE) {
-    if (os_advise(s->file, from, smaller(AHEAD_PIECE, to - from), OS_ADVICE_WILL_NEED)) {
+    if (os_advise(s->file, from, weir__smaller(AHEAD_PIECE, to - from), OS_ADVICE_WILL_NEED)) {
       ahead->most = ahead->distance = 0;
       return;
     }
@@ -143,9 +140,9 @@ static int make_slots(struct weir_stream *s, unsigned count, unsigned flags) {
   size_t total;
   const size_t slack = s->room + 3 * unit;
   if (s->block > SIZE_MAX - slack) return WEIR_ENOMEM;
-  s->room = rounded(s->room, unit);
+  s->room = weir__round_up(s->room, unit);
   /* an unaligned block sticks out of its sectors on both sides */
-  s->stride = rounded(s->room + s->block + (s->alignment > 1 ? 2 * s->alignment : 0), unit);
+  s->stride = weir__round_up(s->room + s->block + (s->alignment > 1 ? 2 * s->alignment : 0), unit);
   if (s->stride > SIZE_MAX / count) return WEIR_ENOMEM;
   total = s->stride * count;
   s->slots = calloc(count, sizeof *s->slots);
@@ -239,7 +236,7 @@ static void join(const struct weir_stream *s, const struct weir__slot *slot, con
 static int next_mapped(struct weir_stream *s, struct weir_slice *block) {
   const uint64_t left = s->known_end - s->position;
   if (!left) return finish(s);
-  block->size = (size_t)smaller(s->block, left);
+  block->size = (size_t)weir__smaller(s->block, left);
   block->data = s->map + (s->position - s->begin);
   s->position += block->size;
   return 1;
@@ -248,7 +245,7 @@ static int next_mapped(struct weir_stream *s, struct weir_slice *block) {
 /* What there is now: who waits for the rest of a block would hold back what another program has said already. */
 static int next_arrived(struct weir_stream *s, const char *tail, size_t tail_size, struct weir_slice *block) {
   struct weir__slot *slot = &s->slots[0];
-  const size_t size = (size_t)smaller(s->block, s->end - s->position);
+  const size_t size = (size_t)weir__smaller(s->block, s->end - s->position);
   slot->skip = 0;
   join(s, slot, tail, tail_size);
   int64_t count = 0;
@@ -381,7 +378,7 @@ static void plan(struct weir_stream *s, const struct weir_stream_options *option
     if (!how->block_bytes || how->block_bytes > CACHED_BLOCK) how->block_bytes = CACHED_BLOCK;
     /* one byte more than there should be, so that one call meets the end */
     if (known_bytes(s) && known_bytes(s) < how->block_bytes) {
-      how->block_bytes = rounded((size_t)known_bytes(s) + 1, 4096);
+      how->block_bytes = weir__round_up((size_t)known_bytes(s) + 1, 4096);
     }
   } else if (!how->block_bytes) {
     how->block_bytes = FLIGHT_BLOCK;
@@ -463,7 +460,7 @@ static bool worth_a_flight(const struct weir_stream *s, const struct weir_stream
 static int rest(struct weir_stream *s, const struct weir_stream_options *options) {
   if (s->alignment == 1 && !s->transfer && s->positional && known_bytes(s) > s->block) {
     s->ahead.ask = true;
-    s->ahead.most = options->depth ? (uint64_t)s->how.depth * smaller(s->block, AHEAD_MOST) : AHEAD_MOST;
+    s->ahead.most = options->depth ? (uint64_t)s->how.depth * weir__smaller(s->block, AHEAD_MOST) : AHEAD_MOST;
   }
   if (!s->how.depth || !options->depth) s->how.depth = 1;
   s->how.threads = 0;
@@ -528,7 +525,7 @@ static int set_range(struct weir_stream *s, const struct weir_stream_options *op
   if (!s->positional && options->strategy != WEIR_AUTO && options->strategy != WEIR_BUFFERED) return WEIR_ESPIPE;
   s->begin = s->position = offset;
   s->end = !length || length > UINT64_MAX - offset ? UINT64_MAX : offset + length;
-  s->known_end = smaller(s->end, s->stat.size);
+  s->known_end = weir__smaller(s->end, s->stat.size);
   if (!s->positional || s->known_end < offset) s->known_end = offset;
   s->ended = offset > INT64_MAX;
   if (s->ended) describe_buffered(s, "no file is so large");

@@ -89,8 +89,6 @@ static int write_range(const struct weir_file *file, const char *data, size_t si
 
 /* ---- direct transfers from and to where they may not go: by aligned memory in between ---- */
 
-static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
-
 /* Whole blocks around what is wanted are read, and the wanted part is given on. */
 static int read_bounced(const struct weir_file *file, char *data, size_t size, uint64_t offset, size_t *done) {
   const size_t align = file->offset_alignment;
@@ -103,9 +101,9 @@ static int read_bounced(const struct weir_file *file, char *data, size_t size, u
   while (!code && got < size) {
     const size_t skew = (size_t)((offset + got) % align);
     size_t count;
-    code = read_range(file, bounce, smaller(block, (size - got + skew + align - 1) / align * align), offset + got - skew,
+    code = read_range(file, bounce, weir__smaller_size(block, weir__round_up(size - got + skew, align)), offset + got - skew,
                       &count);
-    const size_t useful = count > skew ? smaller(count - skew, size - got) : 0;
+    const size_t useful = count > skew ? weir__smaller_size(count - skew, size - got) : 0;
     if (useful) memcpy(data + got, (char *)bounce + skew, useful);
     got += useful;
     if (!useful || count % align != 0) break;
@@ -116,14 +114,14 @@ static int read_bounced(const struct weir_file *file, char *data, size_t size, u
 }
 
 static int write_bounced(const struct weir_file *file, const char *data, size_t size, uint64_t offset, size_t *done) {
-  const size_t align = file->offset_alignment, block = smaller(BOUNCE / align * align, size);
+  const size_t align = file->offset_alignment, block = weir__smaller_size(BOUNCE / align * align, size);
   size_t put = 0;
   void *bounce;
   *done = 0;
   int code = weir__pages_get(block, 0, &bounce);
   if (code) return code;
   while (!code && put < size) {
-    const size_t want = smaller(block, size - put);
+    const size_t want = weir__smaller_size(block, size - put);
     size_t count;
     memcpy(bounce, data + put, want);
     code = write_range(file, bounce, want, offset + put, &count);

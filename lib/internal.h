@@ -36,6 +36,12 @@ struct weir_file {
   char *path;
 };
 
+/* ---- numbers ---- */
+
+static inline uint64_t weir__smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
+static inline size_t weir__smaller_size(size_t a, size_t b) { return a < b ? a : b; }
+static inline size_t weir__round_up(size_t size, size_t unit) { return (size + (unit - 1)) / unit * unit; }
+
 /* ---- failure.c ---- */
 
 /* Fills *error (may be NULL) and returns `code`. */

@@ -18,13 +18,11 @@
 #define HUGE_UNIT (2 * MIB)
 #define HUGE_TAIL (512 * KIB)
 
-static size_t round_up(size_t bytes, size_t unit) { return (bytes + (unit - 1)) / unit * unit; }
-
 /* Bytes to map for `bytes`: the same for what it gives itself. 0 when there is no such number. */
 static size_t mapped_bytes(size_t bytes) {
   if (bytes > SIZE_MAX / 2) return 0; /* the distance of two addresses must be a number too */
-  bytes = round_up(bytes ? bytes : 1, os_page_size());
-  return bytes % HUGE_UNIT >= HUGE_TAIL ? round_up(bytes, HUGE_UNIT) : bytes;
+  bytes = weir__round_up(bytes ? bytes : 1, os_page_size());
+  return bytes % HUGE_UNIT >= HUGE_TAIL ? weir__round_up(bytes, HUGE_UNIT) : bytes;
 }
 
 static bool wants_huge(size_t bytes, unsigned flags) {
@@ -174,7 +172,7 @@ static uint64_t next_top(uint64_t top, unsigned number_plus_one) { return ((top 
 /* Whole pages for each; false when there is no such number. */
 static bool measure_pool(size_t buffer_bytes, unsigned count, size_t *stride, size_t *bytes, size_t *head) {
   if (buffer_bytes > SIZE_MAX - os_page_size()) return false;
-  *stride = round_up(buffer_bytes, os_page_size());
+  *stride = weir__round_up(buffer_bytes, os_page_size());
   if (*stride > SIZE_MAX / count) return false;
   *bytes = *stride * count; /* of which each slot is a small part, so that the next cannot overflow either */
   *head = sizeof(struct weir_pool) + count * sizeof(struct pool_slot);

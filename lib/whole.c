@@ -39,9 +39,6 @@ static int fail(const struct whole *w, int code, const char *operation, size_t s
   return weir__fail(w->error, code, operation, w->path, w->from.offset + w->done, size, good_bytes(w));
 }
 
-static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
-static size_t round_up(size_t bytes, size_t unit) { return (bytes + (unit - 1)) / unit * unit; }
-
 /* ---- memory ---- */
 
 /* What cannot be had is refused before the system kills somebody for it. */
@@ -56,14 +53,14 @@ static int get_room(struct whole *w, size_t capacity) {
 
 /* One byte more than is expected: then one read brings all and tells that it is all. */
 static int get_first_room(struct whole *w) {
-  return get_room(w, round_up(w->expected ? w->expected + 1 : smaller(FIRST_GUESS, w->limit), w->block));
+  return get_room(w, weir__round_up(w->expected ? w->expected + 1 : weir__smaller_size(FIRST_GUESS, w->limit), w->block));
 }
 
 static int grow(struct whole *w) {
-  const size_t capacity = w->bytes->capacity, most = round_up(w->limit, w->block);
+  const size_t capacity = w->bytes->capacity, most = weir__round_up(w->limit, w->block);
   if (capacity >= most) return 0;
   if (capacity > SIZE_LIMIT / 2) return fail(w, WEIR_ENOMEM, "allocate", capacity);
-  return get_room(w, smaller(capacity < FIRST_GUESS ? FIRST_GUESS : capacity * 2 + 1, most));
+  return get_room(w, weir__smaller_size(capacity < FIRST_GUESS ? FIRST_GUESS : capacity * 2 + 1, most));
 }
 
 /* ---- one read after the other ---- */
@@ -94,7 +91,7 @@ static size_t wanted(const struct whole *w) {
   } else if (most - w->done > UNKNOWN_PIECE) {
     most = w->done + UNKNOWN_PIECE;
   }
-  most = smaller(most, w->limit) - w->done;
+  most = weir__smaller_size(most, w->limit) - w->done;
   return w->from.align > 1 ? (w->bytes->capacity - w->done) / w->from.align * w->from.align : most;
 }
 
@@ -256,8 +253,8 @@ static void finish(struct whole *w) {
   if (!w->bytes->data) return;
   const size_t good = good_bytes(w), most = w->limit == SIZE_LIMIT ? SIZE_MAX : w->limit - w->skew - 1;
   if (w->skew && good) memmove(w->bytes->data, w->bytes->data + w->skew, good);
-  const size_t read = round_up(w->done, w->block), written = read > w->touched ? read : w->touched;
-  weir__bytes_end(w->bytes, smaller(good, most), smaller(written, w->bytes->capacity + 1));
+  const size_t read = weir__round_up(w->done, w->block), written = read > w->touched ? read : w->touched;
+  weir__bytes_end(w->bytes, weir__smaller_size(good, most), weir__smaller_size(written, w->bytes->capacity + 1));
 }
 
 int weir__read_whole(os_file file, const struct os_stat *stat, const char *path, struct weir_bytes *bytes,
@@ -321,7 +318,7 @@ static int fill(os_file file, const struct os_stat *stat, char *buffer, size_t c
     if (result.code || done < expected) return result.code;
   }
   while (done < capacity) {
-    const size_t want = done < stat->size ? capacity - done : smaller(capacity - done, UNKNOWN_PIECE);
+    const size_t want = done < stat->size ? capacity - done : weir__smaller_size(capacity - done, UNKNOWN_PIECE);
     const int64_t count = weir__crew_read(&from, buffer + done, want, done);
     if (count <= 0) return (int)count;
     *size = done += (size_t)count;
