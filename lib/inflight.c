@@ -30,7 +30,7 @@ struct weir_queue {
   bool only_ring;
   unsigned thread; /* the only one that may use the ring; 0: any */
   size_t in_ring;
-  bool unsent; /* the ring may hold requests that the system has not seen */
+  size_t unsent; /* of those in the ring: the system has not seen them */
   struct weir__hands *hands;
   struct weir_request *back, *back_last; /* done, to be given back first */
   struct weir_file *wanted_file;         /* to be registered */
@@ -147,7 +147,7 @@ static bool put_in_ring(struct weir_queue *queue, struct weir_request *request) 
     weir__request_perform(request);
     return false;
   }
-  queue->unsent = true;
+  queue->unsent++;
   queue->in_ring++;
   return true;
 }
@@ -205,7 +205,7 @@ static int pass_on(struct weir_queue *queue, size_t wait) {
   unsigned tries = 0;
   do error = os_ring_submit(queue->ring, (unsigned)wait);
   while ((error == WEIR_EAGAIN || error == WEIR_EBUSY) && ++tries < SUBMITS_MAX && queue->pending > 0 && wait > 0);
-  if (!error) queue->unsent = false;
+  if (!error) queue->unsent = 0;
   return error;
 }
 
@@ -316,6 +316,17 @@ static void begin(struct weir_queue *queue, struct weir_request *request, struct
   }
 }
 
+/*
+ * A device that has told of all its requests at once has nothing to do while the next ones are prepared: the first of them is
+ * sent at once, then as many again as are under way. A caller who has just one request sends it when he waits. What the ring
+ * refuses here is sent with the rest.
+ */
+static void pass_early(struct weir_queue *queue, bool more) {
+  const size_t sent = queue->in_ring - queue->unsent, least = more ? 1 : 2;
+  if (!queue->ring || queue->unsent < least || queue->unsent < sent) return;
+  if (os_ring_submit(queue->ring, 0) == 0) queue->unsent = 0;
+}
+
 /* In the order in which they were submitted. */
 static struct weir_request *reversed(struct weir_request *list) {
   struct weir_request *out = NULL;
@@ -339,6 +350,7 @@ int weir_queue_submit(struct weir_queue *queue, struct weir_request *const *requ
     code = queue->pending < queue->depth ? check(queue, requests[done]) : WEIR_EBUSY;
     if (code) break;
     begin(queue, requests[done++], &for_hands);
+    pass_early(queue, done < count);
   }
   if (for_hands) weir__hands_put(queue->hands, reversed(for_hands));
   if (taken) *taken = done;

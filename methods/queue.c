@@ -41,6 +41,7 @@ struct queue_run {
   struct weir_flow *flow;
   uint64_t next, count;
   unsigned in_flight, free_count;
+  unsigned waiting;                  /* queued and not handed over, of one ring */
   unsigned in_ring[QUEUE_RINGS_MAX]; /* in flight, by ring */
   unsigned turn;                     /* ring to wait for next, if several */
   int error;
@@ -293,6 +294,7 @@ static void queue(struct queue_run *r, unsigned number, bool linked) {
   slot->pending = 1;
   int error = os_ring_queue(q->rings[ring_of(q, number)], &request);
   if (!error && paired && queue_flush(r, number) == 0) slot->pending = 2;
+  r->waiting++;
   if (!error) return;
   fail_request(r, slot, error);
   release(r, number);
@@ -401,8 +403,19 @@ static unsigned reap(struct queue_run *r, unsigned ring) {
  */
 static unsigned batch(const struct queue_run *r) {
   const struct queue_options *options = &r->q->options;
-  const unsigned wanted = options->batch ? options->batch : (options->depth + 3) / 4;
+  const unsigned wanted = options->batch ? options->batch : (options->depth + 15) / 16;
   return wanted < r->in_flight ? wanted : r->in_flight;
+}
+
+/*
+ * A device that has told of all its requests at once has nothing to do while the next ones are prepared: the first of them is
+ * handed over at once, then as many again as are under way. What the ring refuses here is handed over with the rest.
+ */
+static void pass_early(struct queue_run *r) {
+  if (ring_count(r->q) > 1 || r->q->options.chain > 1 || r->free_count == 0) return;
+  if (r->waiting < r->in_flight - r->waiting || r->in_flight == 0) return;
+  (void)os_ring_submit(r->q->rings[0], 0);
+  r->waiting = 0;
 }
 
 /* One ring: hands over what is queued, waits for a batch, takes what is done. Several: looks at all, waits for one. */
@@ -412,6 +425,7 @@ static int pass_on(struct queue_run *r, unsigned *reaped) {
   *reaped = 0;
   if (count == 1) {
     error = os_ring_submit(r->q->rings[0], batch(r));
+    r->waiting = 0;
     *reaped = reap(r, 0);
     return error;
   }
@@ -463,7 +477,10 @@ int queue_run(void *state, const struct weir_job *job, struct weir_flow *flow, u
   for (unsigned i = 0; i < q->options.depth; i++) give_back(&r, q->options.depth - 1 - i);
   if (job->direction == WEIR_WRITE) landing_supply_all(&q->landing, job, flow, r.count);
   for (;;) {
-    while (!r.error && r.next < r.count && r.free_count > 0 && !weir_stopped(flow)) start(&r);
+    while (!r.error && r.next < r.count && r.free_count > 0 && !weir_stopped(flow)) {
+      start(&r);
+      pass_early(&r);
+    }
     if (r.in_flight == 0 || q->lost) break;
     turn(&r, &idle);
   }

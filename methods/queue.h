@@ -23,7 +23,7 @@ enum queue_registration {
 
 struct queue_options {
   enum os_ring_engine engine;
-  unsigned depth, batch; /* batch 0: a quarter of the depth */
+  unsigned depth, batch; /* batch 0: a sixteenth of the depth */
   unsigned rings;        /* requests are dealt out among them in turn; 0 counts as 1 */
   unsigned chain;        /* requests linked so that one begins after the other; below 2: none */
   bool direct;           /* past the page cache */
@@ -67,7 +67,7 @@ enum { QUEUE_BLOCK, QUEUE_DEPTH, QUEUE_BATCH, QUEUE_EXTEND, QUEUE_BUFFER, QUEUE_
                    .min = 0,                                                                  \
                    .max = QUEUE_DEPTH_MAX,                                                    \
                    WEIR_PARAM_EVERYWHERE,                                                     \
-                   .help = "completions that one call waits for; 0: a quarter of the depth"}, \
+                   .help = "completions that one call waits for; 0: a sixteenth of the depth"}, \
   [QUEUE_EXTEND] = METHODS_PARAM_EXTEND(METHODS_EXTEND_AT)
 /* Sets depth, batch and extend from these parameters. */
 void queue_take_params(struct queue_options *options, const struct weir_job *job);

@@ -222,7 +222,7 @@ static int open_queue(struct queue_state *q, const struct weir_job *job) {
 static int queue_setup(void *state, const struct weir_job *job) {
   struct queue_state *q = state;
   q->depth = (unsigned)job->params[QUEUE_DEPTH];
-  q->batch = (unsigned)(job->params[QUEUE_BATCH] ? job->params[QUEUE_BATCH] : (q->depth + 3) / 4);
+  q->batch = (unsigned)(job->params[QUEUE_BATCH] ? job->params[QUEUE_BATCH] : (q->depth + 15) / 16);
   q->kept = job->params[QUEUE_LIFE] == KEPT;
   q->granule = is_direct(job) ? aligned_granule(job) : 1;
   q->wish = (struct weir_job_wish){.strategy = is_direct(job) ? WEIR_DIRECT : WEIR_BUFFERED,
@@ -402,7 +402,7 @@ static int queue_run(void *state, const struct weir_job *job, struct weir_flow *
                    .min = 0,                                                                  \
                    .max = DEPTH_MAX,                                                          \
                    WEIR_PARAM_EVERYWHERE,                                                     \
-                   .help = "completions that one call waits for; 0: a quarter of the depth"}, \
+                   .help = "completions that one call waits for; 0: a sixteenth of the depth"}, \
   [QUEUE_LIFE] = {.name = "queue",                                                            \
                   .kind = WEIR_PARAM_CHOICE,                                                  \
                   .preset = "kept",                                                           \
