@@ -10,14 +10,19 @@
 
 /* ---- lines --------------------------------------------------------------------------------------------------------- */
 
+/* A mapping saves the copy of each byte; who asks for it knows that nobody cuts the file short meanwhile. */
+static const char mapped[] = "mapped";
+static enum weir_strategy strategy_of(const struct weir_job *job) { return job->data == mapped ? WEIR_MAPPED : WEIR_AUTO; }
+
 /* Files of peers end in a newline and have no CR, so the byte behind a slice is its newline. */
 static int run_batch(void *state, const struct weir_job *job, struct weir_flow *flow, uint64_t budget) {
+  const struct weir_lines_options options = {.strategy = strategy_of(job)};
   const uint64_t limit = passes_limit(job, budget);
   struct passes pieces = passes_begin(flow);
   struct weir_lines lines;
   struct weir_batch batch;
   (void)state;
-  int code = weir_lines_open(&lines, job->path, NULL, NULL);
+  int code = weir_lines_open(&lines, job->path, &options, NULL);
   if (code < 0) return code;
   while (pieces.offset < limit && (code = weir_lines_batch(&lines, &batch)) > 0) {
     const struct weir_batch found = batch; /* nobody else knows this one: it stays in registers */
@@ -32,12 +37,13 @@ static int run_batch(void *state, const struct weir_job *job, struct weir_flow *
 }
 
 static int run_next(void *state, const struct weir_job *job, struct weir_flow *flow, uint64_t budget) {
+  const struct weir_lines_options options = {.strategy = strategy_of(job)};
   const uint64_t limit = passes_limit(job, budget);
   struct passes pieces = passes_begin(flow);
   struct weir_lines lines;
   struct weir_slice line;
   (void)state;
-  int code = weir_lines_open(&lines, job->path, NULL, NULL);
+  int code = weir_lines_open(&lines, job->path, &options, NULL);
   if (code < 0) return code;
   while (pieces.offset < limit && weir_lines_next(&lines, &line) > 0) passes_deliver(&pieces, line.data, line.size + 1);
   passes_end(&pieces);
@@ -104,10 +110,16 @@ static const struct weir_method batch = {PASSES_WHOLE, .name = "library/lines-ba
                                          .calls = "weir_lines_batch(3)", .run = run_batch};
 static const struct weir_method next = {PASSES_WHOLE, .name = "library/lines-next", .summary = "line by line",
                                         .calls = "weir_lines_next(3)", .run = run_next};
+static const struct weir_method batch_mapped = {PASSES_WHOLE, .name = "library/lines-batch-mapped",
+                                                .summary = "lines, a block at once, of a mapped file",
+                                                .calls = "weir_lines_batch(3)", .run = run_batch, .data = mapped};
+static const struct weir_method next_mapped = {PASSES_WHOLE, .name = "library/lines-next-mapped",
+                                               .summary = "line by line, of a mapped file", .calls = "weir_lines_next(3)",
+                                               .run = run_next, .data = mapped};
 static const struct weir_method records = {PASSES_WHOLE, .name = "library/records", .summary = "packed records",
                                            .calls = "weir_records_field(3)", .run = run_records};
 
-static const struct weir_method *const all[] = {&batch, &next, &records, NULL};
+static const struct weir_method *const all[] = {&batch, &next, &batch_mapped, &next_mapped, &records, NULL};
 
 weir_plugin_entry WEIR_PLUGIN_ENTRY; /* the same signature for all */
 const struct weir_method *const *WEIR_PLUGIN_ENTRY(uint32_t abi) { return abi == WEIR_METHOD_ABI ? all : NULL; }
