@@ -44,6 +44,14 @@ extern "C" {
 enum weir_task {
   WEIR_TASK_BLOCKS, /* requests of one size, each delivered by itself */
   WEIR_TASK_WHOLE,  /* the whole file (or partition) lies in memory at once, then it is delivered */
+  /* From here on the file is a stream, and one pass is one operation: all of it, by one instance. */
+  WEIR_TASK_LINES,   /* line by line; written: from lines that lie ready */
+  WEIR_TASK_TEXT,    /* a file of text in whatever form: bytes, text, lines; written: from text that lies ready */
+  WEIR_TASK_RECORDS, /* field by field of packed records: see WEIR_RECORDS_FORMAT */
+  WEIR_TASK_TYPED,   /* value by value: see struct weir_typed */
+  /* The job's bytes lie in many files of `block` bytes, in order; an operation is one file: weir_many_path. */
+  WEIR_TASK_COPY, /* each file is copied: from weir_many_path to weir_copy_path; there may be just one file */
+  WEIR_TASK_MANY, /* each file is read by itself and delivered in pieces of any size */
 };
 enum weir_direction {
   WEIR_READ,
@@ -72,6 +80,26 @@ enum weir_consumer {
 /* Bit of an enum value above, for the masks in struct weir_method and struct weir_param. */
 #define WEIR_BIT(value) (1u << (value))
 #define WEIR_ANY 0xffffffffu
+
+/* Is the file a stream, of which a pass takes all? */
+static inline bool weir_task_streams(enum weir_task task) { return task >= WEIR_TASK_LINES && task <= WEIR_TASK_TYPED; }
+/* Do the job's bytes lie in many files? */
+static inline bool weir_task_has_files(enum weir_task task) { return task == WEIR_TASK_COPY || task == WEIR_TASK_MANY; }
+
+/*
+ * A file of packed records, little-endian, after study C: a 32-bit count; then of each record two fields: a text, its length
+ * before it in groups of 7 bits, lowest first, each but the last with its top bit set; and bytes, their length before them in
+ * 32 bits. Handed over is each field without its length.
+ */
+#define WEIR_RECORDS_FORMAT "u32 count, then: varint length, text, u32 length, bytes"
+
+/* A record of task `typed`, as it lies in the file, little-endian, without a gap. Handed over are its four fields, in order,
+ * each as the bits of an unsigned 64-bit number; the int32_t ones sign-extended. */
+struct weir_typed {
+  int32_t number, kind;
+  double value;
+  int64_t time;
+};
 
 /* ---- parameters: what the programmer may pick ---------------------------------------------------------------------- */
 
@@ -116,7 +144,7 @@ struct weir_param {
 struct weir_flow {
   enum weir_consumer mode;
   const weir_atomic_int *stop;
-  uint64_t operations; /* finished operations */
+  uint64_t operations; /* finished operations; of a stream: 1 at its end */
   uint64_t bytes;      /* bytes delivered or supplied */
   uint64_t sum;        /* position-keyed sum of the touched lines */
   /* modes hash and verify, and all writers that are not `none`: supplied by the core */
@@ -126,6 +154,12 @@ struct weir_flow {
   uint64_t (*clock)(void);
   void (*latency)(struct weir_flow *flow, uint64_t elapsed_ns);
   void *core; /* the core's own */
+  /*
+   * Streams: what has been handed over in which form. A pass uses one of them, and that one is checked: items (lines without
+   * their end, fields of records), UTF-16 units, values, or else bytes in order by weir_deliver.
+   */
+  uint64_t items, units, values;
+  void (*item)(struct weir_flow *flow, const void *data, size_t length); /* modes hash and verify */
 };
 
 /* The weight of the cache line that starts at `position` in the position-keyed sum. */
@@ -155,6 +189,46 @@ static inline void weir_deliver(struct weir_flow *flow, uint64_t offset, const v
   }
   flow->deliver(flow, offset, data, length);
 }
+
+/*
+ * A reader hands over the next line or field. A line is what stands before LF, without one CR before that; behind the last LF
+ * there is a line only if there are bytes. The data need to be valid during the call only.
+ */
+static inline void weir_item(struct weir_flow *flow, const void *data, size_t length) {
+  const uint64_t key = weir_line_key(WEIR_CACHE_LINE * flow->items++);
+  flow->bytes += length;
+  if (flow->mode == WEIR_CONSUMER_NONE) return;
+  if (flow->mode == WEIR_CONSUMER_TOUCH) {
+    const unsigned char *bytes = (const unsigned char *)data;
+    uint64_t sum = length + 1;
+    for (size_t at = 0; at < length; at += WEIR_CACHE_LINE) sum = sum * 257 + bytes[at];
+    flow->sum += sum * key;
+    return;
+  }
+  flow->item(flow, data, length);
+}
+
+/* A reader hands over the next UTF-16 units of the text, in the machine's byte order, without a byte order mark. What is no
+ * UTF-8 in the file counts as U+FFFD, one for each longest part that could have begun a character. */
+static inline void weir_units(struct weir_flow *flow, const uint16_t *units, size_t count) {
+  const uint64_t offset = 2 * flow->units;
+  flow->units += count;
+  flow->bytes += 2 * count;
+  if (flow->mode == WEIR_CONSUMER_NONE) return;
+  if (flow->mode == WEIR_CONSUMER_TOUCH)
+    flow->sum += weir_touch(offset, units, 2 * count);
+  else
+    flow->deliver(flow, offset, units, 2 * count);
+}
+
+/* A reader hands over the next value. */
+static inline void weir_value(struct weir_flow *flow, uint64_t value) {
+  flow->values++;
+  if (flow->mode != WEIR_CONSUMER_NONE) flow->sum += value * (2 * flow->values + 1);
+}
+
+/* A writer of a stream has passed on `length` bytes of job->input; a copier has copied so many. */
+static inline void weir_passed(struct weir_flow *flow, uint64_t length) { flow->bytes += length; }
 
 /*
  * A writer asks for the `length` bytes that belong at `offset`; they are stored at `data`. In mode `none` nothing is
@@ -220,6 +294,22 @@ struct weir_host {
   void (*claim_time)(const struct weir_job *job, uint64_t run_ns, uint64_t cpu_ns);
 };
 
+/* What writers of streams are given, ready in memory before the clock starts; never changed. */
+struct weir_span {
+  const char *data;
+  size_t size;
+};
+struct weir_input {
+  const char *data; /* the file that is wanted, byte for byte */
+  size_t size;
+  const struct weir_span *items; /* lines with their LF (all of `data`, in order), or fields of records without lengths */
+  size_t item_count;
+  const uint16_t *units; /* text: the same in UTF-16 */
+  size_t unit_count;
+  const struct weir_typed *typed; /* typed: the same as structs */
+  size_t typed_count;
+};
+
 struct weir_job {
   uint32_t abi, struct_size;
   enum weir_task task;
@@ -249,7 +339,29 @@ struct weir_job {
   uint64_t write_share;     /* of 2^32 */
   uint64_t write_key;
   const void *data;         /* weir_method.data */
+  const struct weir_input *input; /* writers of streams; NULL for all others */
+  const char *copy_directory;     /* task copy: where copies go; empty when a pass begins; NULL for all others */
 };
+
+/*
+ * Tasks `copy` and `many`: the file that holds the bytes at `offset` (of weir_order_offset), weir_order_length of them: in
+ * the directory job->path, and its copy. `out` needs room for the directory's name and WEIR_MANY_NAME more.
+ */
+#define WEIR_MANY_NAME 24
+static inline char *weir_name_at(char *out, const char *directory, uint64_t number) {
+  char *end = out;
+  while (*directory) *end++ = *directory++;
+  *end++ = '/';
+  for (unsigned digit = 0; digit < 8; digit++, number /= 10) end[7 - digit] = (char)('0' + number % 10);
+  end[8] = '\0';
+  return out;
+}
+static inline char *weir_many_path(const struct weir_job *job, uint64_t offset, char *out) {
+  return weir_name_at(out, job->path, offset / job->block);
+}
+static inline char *weir_copy_path(const struct weir_job *job, uint64_t offset, char *out) {
+  return weir_name_at(out, job->copy_directory, offset / job->block);
+}
 
 /*
  * The file offset of operation `index` (0 ... operations - 1). Sequential: one after the other. Random: a seeded
