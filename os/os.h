@@ -40,6 +40,8 @@ enum os_open_flag {
 int os_open(const char *path, unsigned flags, os_file *out);
 /* The same; new files get `mode` (0 to 07777) as the umask leaves it. */
 int os_open_mode(const char *path, unsigned flags, unsigned mode, os_file *out);
+/* The same for a file that is there, named as seen from an open directory; OS_CREATE and what needs a mode is -EINVAL. */
+int os_open_at(os_file directory, const char *name, unsigned flags, os_file *out);
 /* The file behind `file` once more, with a position and flags of its own. -EOPNOTSUPP where the system has no way. */
 int os_reopen(os_file file, unsigned flags, os_file *out);
 /* A second descriptor for the same position and flags; like os_open never inherited and never 0-2. */
@@ -155,6 +157,10 @@ int os_clone(os_file from, os_file to);
  * always; whatever fails, reading and writing may still do.
  */
 int64_t os_copy_range(os_file from, uint64_t from_offset, os_file to, uint64_t to_offset, uint64_t length);
+/* The same, from `from_offset` to where `to` stands, which moves on. */
+int64_t os_send_file(os_file from, uint64_t from_offset, os_file to, uint64_t length);
+/* The same between a pipe and a file, each where it stands; 0: the file ended, or nobody holds the pipe's other end. */
+int64_t os_splice(os_file from, os_file to, uint64_t length);
 /* Where the first data, the first hole at or behind `offset` begins; the end counts as a hole. They move the position.
  * -ENXIO: no more data, or behind the end. -EOPNOTSUPP: it cannot be known. */
 int os_next_data(os_file file, uint64_t offset, uint64_t *out);
@@ -193,7 +199,13 @@ enum os_ring_engine {
   OS_RING_KERNEL,  /* the system, by calls that hand over and fetch: Linux AIO; waits inside unless transfers are direct */
   OS_RING_THREADS, /* threads of the C library: POSIX AIO */
 };
-enum os_ring_kind { OS_RING_READ, OS_RING_WRITE, OS_RING_SYNC };
+enum os_ring_kind {
+  OS_RING_READ,
+  OS_RING_WRITE,
+  OS_RING_SYNC,
+  OS_RING_OPEN,  /* `path`, for reading, into place `slot` of those that os_ring_reserve_files made */
+  OS_RING_CLOSE, /* what is in `slot` */
+};
 struct os_ring_request {
   enum os_ring_kind kind;
   os_file file;
@@ -208,6 +220,9 @@ struct os_ring_request {
   /* The request queued next is begun when this one is done, and is -ECANCELED when this one failed or came short. Ends with
    * what is submitted at once. OS_RING_SHARED only. */
   bool linked;
+  bool linked_anyway; /* the same, and it is begun too when this one failed or came short */
+  unsigned slot;      /* with registered_file: which; 0 is that of os_ring_register_file */
+  const char *path;   /* valid until the completion is taken */
 };
 struct os_ring_completion { uint64_t tag; int32_t result; /* count or negative errno value */ };
 
@@ -220,6 +235,8 @@ void os_ring_close(struct os_ring *ring); /* the caller has reaped everything be
 /* Registration saves look-ups; -EOPNOTSUPP where the engine has none. */
 int os_ring_register_file(struct os_ring *ring, os_file file);
 int os_ring_register_buffers(struct os_ring *ring, void *const *buffers, const size_t *lengths, unsigned count);
+/* Room for `count` files that only this ring sees: OS_RING_OPEN. Instead of os_ring_register_file. OS_RING_SHARED only. */
+int os_ring_reserve_files(struct os_ring *ring, unsigned count);
 /* Those that work for the ring run only where the calling thread may: see os_thread_pin. -EOPNOTSUPP as above. */
 int os_ring_keep_near(struct os_ring *ring);
 /* Puts one request into the queue without a system call. -EBUSY when `depth` requests are queued or in flight. */
@@ -297,6 +314,8 @@ int os_process_follow_parent(int parent);
 int os_process_id(void);
 
 int os_pipe(os_file *read_end, os_file *write_end);
+/* Lets a pipe hold at least so many bytes. -EPERM: more than this user may have. */
+int os_pipe_resize(os_file pipe, size_t bytes);
 /* A nameless file in memory that can be mapped and handed to a spawned process. */
 int os_memory_file(const char *name, uint64_t size, os_file *out);
 

@@ -31,6 +31,25 @@ int64_t os_copy_range(os_file from, uint64_t from_offset, os_file to, uint64_t t
   return count < 0 ? -errno : count;
 }
 
+int64_t os_send_file(os_file from, uint64_t from_offset, os_file to, uint64_t length) {
+  if (from_offset > INT64_MAX) return -EOVERFLOW;
+  const size_t part = (size_t)(length < COPY_MAX ? length : COPY_MAX);
+  ssize_t count;
+  do {
+    off_t source = (off_t)from_offset;
+    count = sys(sendfile)((int)to, (int)from, &source, part);
+  } while (count < 0 && errno == EINTR);
+  return count < 0 ? -errno : count;
+}
+
+int64_t os_splice(os_file from, os_file to, uint64_t length) {
+  const size_t part = (size_t)(length < COPY_MAX ? length : COPY_MAX);
+  ssize_t count;
+  do count = sys(splice)((int)from, NULL, (int)to, NULL, part, 0);
+  while (count < 0 && errno == EINTR);
+  return count < 0 ? -errno : count;
+}
+
 static int seek(os_file file, uint64_t offset, int whence, uint64_t *out) {
   if (offset > INT64_MAX) return -EOVERFLOW;
   const off_t found = sys(lseek)((int)file, (off_t)offset, whence);

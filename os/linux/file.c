@@ -68,6 +68,19 @@ int os_open_mode(const char *path, unsigned flags, unsigned mode, os_file *out) 
 
 int os_open(const char *path, unsigned flags, os_file *out) { return os_open_mode(path, flags, S_IRUSR | S_IWUSR, out); }
 
+int os_open_at(os_file directory, const char *name, unsigned flags, os_file *out) {
+  int linux_flags, fd;
+  if (flags & (OS_CREATE | OS_UNNAMED | OS_NO_WAIT)) return -EINVAL;
+  int error = translate_flags(flags, &linux_flags);
+  if (error) return error;
+  do fd = sys(openat)((int)directory, name, linux_flags | O_CLOEXEC | O_NOCTTY);
+  while (fd < 0 && errno == EINTR);
+  fd = fd < 0 ? -errno : call_above_standard(fd);
+  if (fd < 0) return fd;
+  *out = fd;
+  return 0;
+}
+
 int os_reopen(os_file file, unsigned flags, os_file *out) {
   char path[32];
   (void)snprintf(path, sizeof path, "/proc/self/fd/%d", (int)file);
@@ -273,4 +286,9 @@ int os_pipe(os_file *read_end, os_file *write_end) {
   *read_end = first;
   *write_end = second;
   return 0;
+}
+
+int os_pipe_resize(os_file pipe, size_t bytes) {
+  if (bytes > INT32_MAX) return -EINVAL;
+  return sys(fcntl)((int)pipe, F_SETPIPE_SZ, (int)bytes) < 0 ? -errno : 0;
 }

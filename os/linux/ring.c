@@ -34,11 +34,17 @@ int os_ring_register_buffers(struct os_ring *ring, void *const *buffers, const s
   return ring->engine->register_buffers ? ring->engine->register_buffers(ring, buffers, lengths, count) : -EOPNOTSUPP;
 }
 
+int os_ring_reserve_files(struct os_ring *ring, unsigned count) {
+  return ring->engine->reserve_files ? ring->engine->reserve_files(ring, count) : -EOPNOTSUPP;
+}
+
 int os_ring_keep_near(struct os_ring *ring) {
   return ring->engine->keep_near ? ring->engine->keep_near(ring) : -EOPNOTSUPP;
 }
 
 int os_ring_queue(struct os_ring *ring, const struct os_ring_request *request) {
+  const bool of_files = request->kind == OS_RING_OPEN || request->kind == OS_RING_CLOSE;
+  if (of_files && !ring->engine->reserve_files) return -EOPNOTSUPP;
   if (ring->outstanding >= ring->depth) return -EBUSY;
   int error = ring->engine->queue(ring, request);
   if (!error) ring->outstanding++;

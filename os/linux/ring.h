@@ -16,7 +16,8 @@ struct ring_engine {
   unsigned (*reap)(struct os_ring *ring, struct os_ring_completion *out, unsigned max);
   int (*register_file)(struct os_ring *ring, os_file file); /* NULL: cannot */
   int (*register_buffers)(struct os_ring *ring, void *const *buffers, const size_t *lengths, unsigned count);
-  int (*keep_near)(struct os_ring *ring); /* NULL: cannot */
+  int (*reserve_files)(struct os_ring *ring, unsigned count); /* NULL: cannot */
+  int (*keep_near)(struct os_ring *ring);                     /* NULL: cannot */
 };
 
 /* The start of every engine's own struct. */

@@ -19,6 +19,7 @@ static void say(char *out, size_t size, const char *text) {
 
 #ifdef OS_HAS_LIBURING
 
+#include <fcntl.h>
 #include <linux/fs.h>
 
 #ifndef RWF_DONTCACHE
@@ -85,6 +86,11 @@ static int uring_register_buffers(struct os_ring *ring, void *const *buffers, co
   return error < 0 ? error : 0;
 }
 
+static int uring_reserve_files(struct os_ring *ring, unsigned count) {
+  int error = sys(io_uring_register_files_sparse)(&own(ring)->uring, count);
+  return error < 0 ? error : 0;
+}
+
 static int uring_keep_near(struct os_ring *ring) {
   cpu_set_t set; /* a machine with more CPUs says EINVAL: then they run where they like */
   CPU_ZERO(&set);
@@ -93,7 +99,7 @@ static int uring_keep_near(struct os_ring *ring) {
 }
 
 static void prepare(struct io_uring_sqe *entry, const struct os_ring_request *request) {
-  int fd = request->registered_file ? 0 : (int)request->file;
+  int fd = request->registered_file ? (int)request->slot : (int)request->file;
   bool fixed = request->buffer_index >= 0;
   switch (request->kind) {
     case OS_RING_READ:
@@ -112,10 +118,17 @@ static void prepare(struct io_uring_sqe *entry, const struct os_ring_request *re
     case OS_RING_SYNC:
       io_uring_prep_fsync(entry, fd, IORING_FSYNC_DATASYNC);
       break;
+    case OS_RING_OPEN:
+      io_uring_prep_openat_direct(entry, AT_FDCWD, request->path, O_RDONLY, 0, request->slot);
+      break;
+    case OS_RING_CLOSE:
+      io_uring_prep_close_direct(entry, request->slot);
+      break;
   }
   if (request->uncached) entry->rw_flags |= RWF_DONTCACHE;
   if (request->registered_file) entry->flags |= IOSQE_FIXED_FILE;
   if (request->linked) entry->flags |= IOSQE_IO_LINK;
+  if (request->linked_anyway) entry->flags |= IOSQE_IO_HARDLINK;
   io_uring_sqe_set_data64(entry, request->tag);
 }
 
@@ -167,6 +180,7 @@ static const struct ring_engine engine = {.close = uring_close,
                                           .reap = uring_reap,
                                           .register_file = uring_register_file,
                                           .register_buffers = uring_register_buffers,
+                                          .reserve_files = uring_reserve_files,
                                           .keep_near = uring_keep_near};
 
 static int open_ring(unsigned depth, bool movable, struct os_ring **out) {

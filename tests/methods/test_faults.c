@@ -274,7 +274,8 @@ typedef void visit(struct trial *trial);
 static void visit_all(enum weir_direction direction, visit *each) {
   for (const struct weir_method *const *at = methods_list; *at; at++) {
     struct trial trial = usual(*at, direction);
-    const bool wanted = !chosen || strcmp((*at)->name, chosen) == 0;
+    const bool here = ((*at)->tasks & METHODS_BOTH_TASKS) != 0; /* other tasks have tests of their own */
+    const bool wanted = here && (!chosen || strcmp((*at)->name, chosen) == 0);
     if (wanted && ((*at)->directions & WEIR_BIT(direction)) && !is_floor(&trial)) each(&trial);
   }
 }

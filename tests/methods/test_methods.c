@@ -177,7 +177,8 @@ static void for_each_method(enum weir_direction direction, void (*each)(struct t
   for (const struct weir_method *const *at = methods_list; *at; at++) {
     struct trial trial = {
         .method = *at, .direction = direction, .consumer = WEIR_CONSUMER_VERIFY, .task = first_task(*at)};
-    if (is_wanted(at) && ((*at)->directions & WEIR_BIT(direction))) each(&trial);
+    const bool here = ((*at)->tasks & METHODS_BOTH_TASKS) != 0; /* other tasks have tests of their own */
+    if (here && is_wanted(at) && ((*at)->directions & WEIR_BIT(direction))) each(&trial);
   }
 }
 

@@ -217,6 +217,54 @@ static void registered_files_and_buffers_are_used(void **state) {
   assert_int_equal(os_close(second), 0);
 }
 
+/* Queues open, read, close of one file as a chain: 10, 20, 30 plus the file's number come back. */
+static void queue_file(struct os_ring *ring, const char *path, unsigned slot, void *data) {
+  struct os_ring_request open = {
+      .kind = OS_RING_OPEN, .buffer_index = -1, .path = path, .slot = slot, .linked = true, .tag = 10 + slot};
+  struct os_ring_request read = transfer(OS_RING_READ, 0, data, 0);
+  struct os_ring_request close = {.kind = OS_RING_CLOSE, .buffer_index = -1, .slot = slot, .tag = 30 + slot};
+  read.registered_file = read.linked_anyway = true;
+  read.slot = slot;
+  read.tag = 20 + slot;
+  assert_int_equal(os_ring_queue(ring, &open), 0);
+  assert_int_equal(os_ring_queue(ring, &read), 0);
+  assert_int_equal(os_ring_queue(ring, &close), 0);
+}
+
+static void a_ring_opens_and_closes_files_of_its_own(void **state) {
+  struct os_ring *ring = need_ring(9);
+  struct os_ring_completion done[9];
+  static unsigned char data[3][4096];
+  const struct path first = path_in(*state, "first"), second = path_in(*state, "second"), none = path_in(*state, "none");
+  int results[40] = {0};
+  assert_int_equal(os_close(make_file(*state, "first", 100)), 0); /* comes short, and is closed all the same */
+  assert_int_equal(os_close(make_file(*state, "second", 5000)), 0);
+  const int error = os_ring_reserve_files(ring, 3);
+  if (error) skip_because("no room for files in a ring: %s", strerror(-error));
+  for (unsigned turn = 0; turn < 2; turn++) {
+    queue_file(ring, first.text, 0, data[0]);
+    queue_file(ring, second.text, 1, data[1]);
+    queue_file(ring, none.text, 2, data[2]);
+    assert_int_equal(os_ring_submit(ring, 9), 0);
+    assert_int_equal(os_ring_reap(ring, done, 9), 9);
+    for (unsigned i = 0; i < 9; i++) results[done[i].tag] = done[i].result;
+    assert_true(results[10] == 0 && results[20] == 100 && results[30] == 0);
+    assert_true(results[11] == 0 && results[21] == 4096 && results[31] == 0);
+    assert_true(results[12] == -ENOENT && results[22] == -ECANCELED && results[32] == -ECANCELED);
+    assert_true(data[0][99] == (unsigned char)(99 * 7) && data[1][4095] == (unsigned char)(4095 * 7));
+  }
+  os_ring_close(ring);
+}
+
+static void engines_without_files_of_their_own_say_so(void **state) {
+  const struct os_ring_request request = {.kind = OS_RING_OPEN, .buffer_index = -1, .path = "."};
+  struct os_ring *ring;
+  assert_int_equal(os_ring_open_engine(OS_RING_THREADS, 1, &ring), 0);
+  assert_int_equal(os_ring_reserve_files(ring, 1), -EOPNOTSUPP);
+  assert_int_equal(os_ring_queue(ring, &request), -EOPNOTSUPP);
+  os_ring_close(ring);
+}
+
 static void impossible_depths_are_refused(void **state) {
   struct os_ring *ring = need_ring(1);
   os_ring_close(ring);
@@ -338,6 +386,8 @@ int main(void) {
       cmocka_unit_test(threads_keep_the_promises),
       cmocka_unit_test(linked_requests_stop_after_a_short_one),
       cmocka_unit_test(registered_files_and_buffers_are_used),
+      cmocka_unit_test(a_ring_opens_and_closes_files_of_its_own),
+      cmocka_unit_test(engines_without_files_of_their_own_say_so),
       cmocka_unit_test(impossible_depths_are_refused),
       cmocka_unit_test(every_refusal_has_words),
       cmocka_unit_test(container_filters_are_named),

@@ -447,6 +447,60 @@ static void zeroed_storage_reads_as_zeros(void **state) {
   assert_int_equal(os_close(file), 0);
 }
 
+static void files_are_opened_below_a_directory(void **state) {
+  os_file directory, file;
+  unsigned char data[4];
+  assert_int_equal(os_close(make_file(*state, "below", 100)), 0);
+  assert_int_equal(os_open(*state, OS_READ, &directory), 0);
+  assert_int_equal(os_open_at(directory, "below", OS_READ, &file), 0);
+  assert_int_equal(os_pread(file, data, 4, 1), 4);
+  assert_true(data[0] == 7 && data[3] == 28);
+  assert_int_equal(os_close(file), 0);
+  assert_int_equal(os_open_at(directory, "nobody", OS_READ, &file), -ENOENT);
+  assert_int_equal(os_open_at(directory, "new", OS_WRITE | OS_CREATE, &file), -EINVAL);
+  assert_int_equal(os_open_at(directory, "below", 0, &file), -EINVAL);
+  assert_int_equal(os_close(directory), 0);
+}
+
+static void check_copy(os_file file, size_t length) {
+  unsigned char data[100000];
+  struct os_stat facts;
+  assert_int_equal(os_stat_file(file, &facts), 0);
+  assert_int_equal(facts.size, length);
+  assert_int_equal(os_pread_full(file, data, length, 0), (int64_t)length);
+  for (size_t i = 0; i < length; i++) assert_int_equal(data[i], (unsigned char)(i * 7));
+}
+
+/* sendfile and splice, each in parts: what they move follows the place where the files stand. */
+static void the_system_moves_bytes_between_files(void **state) {
+  os_file from = make_file(*state, "from", 100000), to = open_in(*state, "sent", OS_READ | OS_WRITE | OS_CREATE);
+  os_file in, out;
+  assert_int_equal(os_send_file(from, 0, to, 1000), 1000);
+  assert_int_equal(os_send_file(from, 1000, to, 1 << 20), 99000);
+  assert_int_equal(os_send_file(from, 100000, to, 1), 0);
+  assert_int_equal(os_send_file(from, UINT64_MAX, to, 1), -EOVERFLOW);
+  check_copy(to, 100000);
+  assert_int_equal(os_close(to), 0);
+  to = open_in(*state, "spliced", OS_READ | OS_WRITE | OS_CREATE);
+  assert_int_equal(os_pipe(&out, &in), 0);
+  assert_int_equal(os_pipe_resize(in, 8192), 0);
+  assert_int_equal(os_pipe_resize(in, SIZE_MAX), -EINVAL);
+  assert_int_equal(os_seek(from, 0), 0);
+  for (int64_t done = 0, count; done < 100000; done += count) {
+    count = os_splice(from, in, 1 << 20);
+    assert_in_range(count, 1, 8192);
+    for (int64_t left = count, moved; left > 0; left -= moved) {
+      moved = os_splice(out, to, (uint64_t)left);
+      assert_in_range(moved, 1, left);
+    }
+  }
+  assert_int_equal(os_splice(from, in, 1), 0);
+  assert_int_equal(os_splice(from, to, 1), -EINVAL); /* neither is a pipe */
+  check_copy(to, 100000);
+  const os_file all[] = {in, out, to, from};
+  for (size_t i = 0; i < 4; i++) assert_int_equal(os_close(all[i]), 0);
+}
+
 static void closed_standard_files_are_never_taken(void **state) {
   os_process process;
   struct os_exit status;
@@ -486,6 +540,8 @@ int main(void) {
       cmocka_unit_test(appended_writes_go_to_the_end),
       cmocka_unit_test(flags_that_nobody_knows_are_told),
       cmocka_unit_test(every_way_moves_the_same_bytes),
+      cmocka_unit_test(files_are_opened_below_a_directory),
+      cmocka_unit_test(the_system_moves_bytes_between_files),
       cmocka_unit_test(closed_standard_files_are_never_taken),
   };
   int failed = cmocka_run_group_tests_name("transfers overridden", faked_tests, NULL, NULL);
