@@ -169,6 +169,7 @@ static json_t *demand_value(const struct plan_demand *demand) {
   put(object, "access", json_string(plan_access_words[demand->access]));
   put(object, "size_bytes", count_value(demand->size_bytes));
   put(object, "request_bytes", demand->request_bytes ? count_value(demand->request_bytes) : NULL);
+  if (demand->item_bytes) put(object, "item_bytes", count_value(demand->item_bytes));
   put(object, "durability", json_string(plan_durability_words[demand->durability]));
   put(object, "target", demand->direction == WEIR_WRITE ? json_string(plan_target_words[demand->target]) : NULL);
   put(object, "cache", json_string(plan_cache_words[demand->cache]));

@@ -50,6 +50,9 @@ static void claim_time(const struct weir_job *job, uint64_t run_ns, uint64_t cpu
 }
 
 uint64_t cell_block(const struct plan_group *group, const struct plan_cell *cell) {
+  const struct plan_demand *demand = &group->demand;
+  if (weir_task_streams(demand->task)) return demand->size_bytes ? demand->size_bytes : 1;
+  if (weir_task_has_files(demand->task)) return demand->request_bytes ? demand->request_bytes : 1;
   for (unsigned i = 0; i < cell->param_count; i++)
     if (strcmp(cell->params[i].name, "block") == 0) return cell->params[i].value;
   return group->demand.request_bytes ? group->demand.request_bytes : 65536;
@@ -111,7 +114,7 @@ void cell_job_init(struct cell_job *out, const struct plan *plan, unsigned group
               .target = g->demand.target, .consumer = g->demand.consumer, .path = files->path,
               .directory = files->directory, .file_size = g->demand.size_bytes, .instance = instance,
               .instances = c->threads ? c->threads : 1, .block = cell_block(g, c),
-              .data = c->impl ? c->impl->data : NULL},
+              .data = c->impl ? c->impl->data : NULL, .input = files->input, .copy_directory = files->copy_directory},
   };
   for (unsigned i = 0; i < c->param_count; i++) out->params[i] = c->params[i].value;
   out->job.params = out->params;
@@ -136,6 +139,8 @@ uint64_t cell_operations(const struct plan *plan, unsigned group, unsigned cell)
 
 uint64_t cell_memory(const struct plan_group *group, const struct plan_cell *cell) {
   uint64_t need = group->demand.task == WEIR_TASK_WHOLE ? group->demand.size_bytes : cell_block(group, cell);
+  /* a line that is kept costs about as much beside its bytes; decoded text twice them, and a growing one that twice */
+  if (weir_task_streams(group->demand.task)) return need > UINT64_MAX / 5 ? UINT64_MAX : 5 * need;
   uint64_t copies = cell->threads ? cell->threads : 1;
   if (group->demand.task == WEIR_TASK_WHOLE) copies = 1; /* each instance holds its part */
   for (unsigned i = 0; i < cell->param_count; i++)

@@ -22,6 +22,8 @@ struct cell_job {
 struct cell_files {
   const char *path, *directory;
   const struct content *content;
+  const struct weir_input *input;  /* writers of streams; else NULL */
+  const char *copy_directory;      /* task copy; else NULL */
   int32_t round; /* random orders differ from round to round, and are the same for all cells in it */
 };
 
@@ -30,7 +32,7 @@ void cell_job_init(struct cell_job *out, const struct plan *plan, unsigned group
                    const struct cell_files *files);
 /* Requests of one pass over all instances. */
 uint64_t cell_operations(const struct plan *plan, unsigned group, unsigned cell);
-/* The request size of a cell: its `block`, or the demand's. */
+/* The request size of a cell: all of a stream, the size of one of many files, its `block`, or the demand's. */
 uint64_t cell_block(const struct plan_group *group, const struct plan_cell *cell);
 /* Memory that the buffers of a cell need at once; UINT64_MAX when it does not fit a number. */
 uint64_t cell_memory(const struct plan_group *group, const struct plan_cell *cell);

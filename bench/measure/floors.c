@@ -124,7 +124,7 @@ static double harness_ns(void *context) {
   struct plan_group group = {.cells = &cell, .cell_count = 1,
                              .demand = {.size_bytes = 512 * MIB, .request_bytes = 4096, .consumer = WEIR_CONSUMER_NONE}};
   struct plan plan = {.group_count = 1, .groups = &group};
-  const struct cell_files files = {"", "", NULL, 0};
+  const struct cell_files files = {.path = "", .directory = ""};
   struct cell_job job;
   struct weir_flow flow;
   struct flow_core core;

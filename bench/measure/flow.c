@@ -42,6 +42,45 @@ static void deliver_verify(struct weir_flow *flow, uint64_t offset, const void *
   flow->sum += weir_touch(offset, data, length);
 }
 
+/* ---- streams ---- */
+
+static void find_bad(struct flow_core *core, uint64_t place, bool item) {
+  if (core->bad) return;
+  core->bad = true;
+  core->bad_item = item;
+  core->bad_offset = place;
+}
+
+static void compare_stream(struct weir_flow *flow, uint64_t offset, const void *data, size_t length) {
+  struct flow_core *core = flow->core;
+  const struct reference *r = core->stream;
+  const unsigned char *want = flow->units ? (const unsigned char *)r->units : r->data, *got = data;
+  const uint64_t size = flow->units ? 2 * (uint64_t)r->unit_count : r->size;
+  const size_t there = offset >= size ? 0 : size - offset < length ? (size_t)(size - offset) : length;
+  size_t good = 0;
+  if (there == length && length && memcmp(want + offset, got, length) == 0) good = length;
+  while (good < there && want[offset + good] == got[good]) good++;
+  if (good < length) find_bad(core, offset + good, false);
+  flow->sum += weir_touch(offset, data, length);
+}
+
+static void hash_item(struct weir_flow *flow, const void *data, size_t length) {
+  flow->sum += reference_hash_item(flow->items, data, length);
+}
+
+/* The sum is that of consumer touch, as for bytes. */
+static void compare_item(struct weir_flow *flow, const void *data, size_t length) {
+  struct flow_core *core = flow->core;
+  const struct reference *r = core->stream;
+  struct weir_flow again = {.mode = WEIR_CONSUMER_TOUCH, .items = flow->items - 1};
+  const uint64_t index = flow->items - 1;
+  const bool good = index < r->item_count && r->items[index].size == length &&
+                    (length == 0 || memcmp(r->items[index].data, data, length) == 0);
+  if (!good) find_bad(core, index, true);
+  weir_item(&again, data, length);
+  flow->sum += again.sum;
+}
+
 static void supply_content(struct weir_flow *flow, uint64_t offset, void *data, size_t length) {
   const struct flow_core *core = flow->core;
   content_fill(core->supplied, offset, data, length);
@@ -55,14 +94,18 @@ static void record_latency(struct weir_flow *flow, uint64_t elapsed_ns) {
 }
 
 int flow_init(struct weir_flow *flow, struct flow_core *core, const struct flow_setup *setup) {
-  *core = (struct flow_core){.content = setup->content, .supplied = setup->supplied, .reference = setup->reference};
+  *core = (struct flow_core){.content = setup->content, .supplied = setup->supplied, .stream = setup->stream,
+                             .reference = setup->reference};
   *flow = (struct weir_flow){.mode = setup->consumer, .stop = setup->stop, .supply = supply_content, .core = core};
   flow->deliver = setup->consumer == WEIR_CONSUMER_HASH ? deliver_hash : deliver_verify;
+  flow->item = setup->consumer == WEIR_CONSUMER_HASH ? hash_item : compare_item;
+  if (setup->stream && setup->consumer == WEIR_CONSUMER_VERIFY) flow->deliver = compare_stream;
   if (setup->latency) {
     flow->clock = os_fast_clock_ns;
     flow->latency = record_latency;
   }
-  if (setup->consumer != WEIR_CONSUMER_VERIFY || setup->direction != WEIR_READ || setup->content) return 0;
+  if (setup->consumer != WEIR_CONSUMER_VERIFY || setup->direction != WEIR_READ || setup->content || setup->stream)
+    return 0;
   core->spare = malloc(FLOW_SPARE);
   return core->spare ? 0 : -ENOMEM;
 }
@@ -74,4 +117,7 @@ void flow_free(struct weir_flow *flow) {
   core->spare = NULL;
 }
 
-void flow_reset(struct weir_flow *flow) { flow->operations = flow->bytes = flow->sum = 0; }
+void flow_reset(struct weir_flow *flow) {
+  flow->operations = flow->bytes = flow->sum = 0;
+  flow->items = flow->units = flow->values = 0;
+}

@@ -5,6 +5,7 @@
 #define WEIR_FLOW_H
 
 #include "measure/content.h"
+#include "measure/reference.h"
 #include "measure/run.h"
 #include "os/os.h"
 #include "weir/method.h"
@@ -13,9 +14,10 @@
 struct flow_core {
   const struct content *content; /* NULL: the user's own file, compared with what a plain read of `reference` gives */
   const struct content *supplied;/* what writers are given */
+  const struct reference *stream;/* of a stream: what it holds, for comparing; else NULL */
   os_file reference;
   unsigned char *spare;          /* FLOW_SPARE bytes, for comparing */
-  bool bad;                      /* verify found a wrong byte, at: */
+  bool bad, bad_item;            /* verify found a wrong byte, or item, at: */
   uint64_t bad_offset;
   int error;                     /* the reference could not be read */
   uint64_t latency[RUN_LATENCY_SLOTS];
@@ -26,6 +28,7 @@ struct flow_setup {
   enum weir_consumer consumer;
   enum weir_direction direction;
   const struct content *content, *supplied;
+  const struct reference *stream;
   os_file reference;
   const atomic_int *stop;
   bool latency; /* os_fast_clock_start has been called */

@@ -15,7 +15,9 @@ static const char *const role_names[] = {"warm", "cold", "write", "mixed", "flus
 
 enum { PIECE = 1024 * 1024 };
 
-int layout_write(const char *path, uint64_t size, const struct content *content, volatile int *interrupted) {
+/* `size` bytes of the content from `begin` on. */
+static int write_piece(const char *path, uint64_t size, uint64_t begin, const struct content *content,
+                       volatile int *interrupted) {
   os_file file = os_no_file;
   void *data;
   int result = os_memory_get(PIECE, 0, &data);
@@ -23,7 +25,7 @@ int layout_write(const char *path, uint64_t size, const struct content *content,
   result = os_open(path, OS_WRITE | OS_CREATE | OS_TRUNCATE, &file);
   for (uint64_t at = 0; result == 0 && at < size; at += PIECE) {
     size_t piece = size - at < PIECE ? (size_t)(size - at) : PIECE;
-    content_fill(content, at, data, piece);
+    content_fill(content, begin + at, data, piece);
     int64_t put = os_pwrite_full(file, data, piece, at);
     if (put >= 0 && put < (int64_t)piece)
       put = os_pwrite_full(file, (char *)data + put, piece - (size_t)put, at + (uint64_t)put);
@@ -36,31 +38,76 @@ int layout_write(const char *path, uint64_t size, const struct content *content,
   return result < 0 ? result : closed;
 }
 
+int layout_write(const char *path, uint64_t size, const struct content *content, volatile int *interrupted) {
+  return write_piece(path, size, 0, content, interrupted);
+}
+
 /* ---- which files ---------------------------------------------------------------------------------------------------- */
 
 static enum layout_role role_of(const struct plan *plan, const struct plan_group *group) {
+  const bool copies = group->demand.task == WEIR_TASK_COPY; /* what is written there has a place of its own */
   if (plan->file) return LAYOUT_USER;
-  if (group->demand.direction == WEIR_WRITE) return LAYOUT_WRITE;
+  if (group->demand.direction == WEIR_WRITE && !copies) return LAYOUT_WRITE;
   if (group->demand.direction == WEIR_MIXED) return LAYOUT_MIXED;
   return group->demand.cache == PLAN_COLD ? LAYOUT_READ_COLD : LAYOUT_READ_WARM;
 }
 
-static struct layout_file *find(struct layout *layout, enum layout_role role, unsigned place, uint64_t size) {
+static struct layout_file *find(struct layout *layout, const struct layout_file *wish) {
   for (unsigned i = 0; i < layout->count; i++) {
     struct layout_file *file = &layout->files[i];
-    if (file->role == role && file->place == place && file->size == size) return file;
+    if (file->role == wish->role && file->place == wish->place && file->size == wish->size && file->task == wish->task &&
+        file->item_bytes == wish->item_bytes && file->part_bytes == wish->part_bytes)
+      return file;
   }
   return NULL;
 }
 
+/* What a cell of this demand works on. */
+static struct layout_file wish_of(const struct plan *plan, const struct plan_group *group, unsigned place) {
+  const struct plan_demand *demand = &group->demand;
+  struct layout_file wish = {.role = role_of(plan, group), .place = place, .size = demand->size_bytes};
+  if (wish.role == LAYOUT_USER) {
+    wish.place = 0;
+    return wish;
+  }
+  if (weir_task_streams(demand->task)) {
+    wish.task = demand->task == WEIR_TASK_TEXT ? WEIR_TASK_LINES : demand->task; /* they read the same file */
+    wish.item_bytes = demand->item_bytes;
+  } else if (weir_task_has_files(demand->task)) {
+    wish.task = demand->task;
+    wish.part_bytes = demand->request_bytes;
+  }
+  return wish;
+}
+
+uint64_t layout_parts(const struct layout_file *file) {
+  return file->part_bytes ? file->size / file->part_bytes + (file->size % file->part_bytes != 0) : 1;
+}
+
+uint64_t layout_part(const struct layout_file *file, uint64_t index, bool copies, char *out) {
+  if (!file->part_bytes) {
+    strcpy(out, file->path);
+    return file->size;
+  }
+  weir_name_at(out, copies ? file->copies : file->path, index);
+  const uint64_t begin = index * file->part_bytes;
+  return file->size - begin < file->part_bytes ? file->size - begin : file->part_bytes;
+}
+
+int layout_clear_copies(const struct layout_file *file) {
+  int code = os_remove_tree(file->copies);
+  return code < 0 && code != -ENOENT ? code : os_make_directory(file->copies);
+}
+
 struct layout_file *layout_find(struct layout *layout, const struct plan *plan, unsigned group, unsigned cell) {
   const struct plan_group *g = &plan->groups[group];
-  enum layout_role role = role_of(plan, g);
-  return find(layout, role, role == LAYOUT_USER ? 0 : g->cells[cell].place, g->demand.size_bytes);
+  const struct layout_file wish = wish_of(plan, g, g->cells[cell].place);
+  return find(layout, &wish);
 }
 
 struct layout_file *layout_flush_file(struct layout *layout, const struct layout_file *file) {
-  return find(layout, LAYOUT_FLUSH, file->place, file->size);
+  const struct layout_file wish = {.role = LAYOUT_FLUSH, .place = file->place, .size = file->size};
+  return find(layout, &wish);
 }
 
 static char *user_directory(const char *path) {
@@ -70,7 +117,7 @@ static char *user_directory(const char *path) {
 }
 
 static int want(struct layout *layout, const struct run *run, const struct scratch *scratch, struct layout_file wish) {
-  struct layout_file *known = find(layout, wish.role, wish.place, wish.size);
+  struct layout_file *known = find(layout, &wish);
   if (known) {
     known->wanted = true;
     return 0;
@@ -83,9 +130,15 @@ static int want(struct layout *layout, const struct run *run, const struct scrat
     wish.path = strdup(run->plan.file);
     wish.directory = layout->user_directory;
   } else {
-    char name[64];
-    snprintf(name, sizeof name, "%s-%llu", role_names[wish.role], (unsigned long long)wish.size);
+    char name[128];
+    const char *role = role_names[wish.role], *task = plan_task_words[wish.task];
+    const unsigned long long size = wish.size, item = wish.part_bytes ? wish.part_bytes : wish.item_bytes;
     wish.directory = scratch->paths[wish.place];
+    snprintf(name, sizeof name, "copies-%s-%llu-%llu", role, size, item);
+    if (wish.task == WEIR_TASK_COPY) wish.copies = scratch_path(wish.directory, name);
+    if (wish.task == WEIR_TASK_COPY && !wish.copies) return -ENOMEM;
+    snprintf(name, sizeof name, "%s-%llu", role, size);
+    if (wish.task != WEIR_TASK_BLOCKS) snprintf(name, sizeof name, "%s-%s-%llu-%llu", role, task, size, item);
     wish.path = scratch_path(wish.directory, name);
   }
   if (!wish.path || !wish.directory) return -ENOMEM;
@@ -99,14 +152,13 @@ static int want_all(struct layout *layout, const struct run *run, const struct s
   int result = 0;
   for (unsigned g = 0; g < plan->group_count && result == 0; g++) {
     const struct plan_group *group = &plan->groups[g];
-    enum layout_role role = role_of(plan, group);
     bool flushes = plan->flush == PLAN_FLUSH_FILE && group->demand.cache == PLAN_COLD;
     for (unsigned c = 0; c < group->cell_count && !group->dropped && result == 0; c++) {
-      unsigned place = role == LAYOUT_USER ? 0 : group->cells[c].place;
-      struct layout_file wish = {.role = role, .place = place, .size = group->demand.size_bytes};
+      const struct layout_file wish = wish_of(plan, group, group->cells[c].place);
+      const unsigned place = wish.place;
       result = want(layout, run, scratch, wish);
-      wish.role = LAYOUT_FLUSH;
-      if (result == 0 && flushes && scratch->count > place) result = want(layout, run, scratch, wish);
+      const struct layout_file flush = {.role = LAYOUT_FLUSH, .place = place, .size = wish.size};
+      if (result == 0 && flushes && scratch->count > place) result = want(layout, run, scratch, flush);
     }
   }
   return result;
@@ -122,8 +174,8 @@ static int check_space(const struct layout *layout, const struct run *run, unsig
     struct os_stat stat;
     bool there = os_stat_path(file->path, &stat) == 0 && stat.size == file->size;
     if (file->role == LAYOUT_USER || file->place != place || !file->wanted || there) continue;
-    if (file->size > UINT64_MAX / 4 - need) return -EFBIG;
-    need += file->size;
+    if (file->size > UINT64_MAX / 8 - need) return -EFBIG;
+    need += file->copies ? 2 * file->size : file->size;
   }
   struct os_place facts;
   if (need == 0 || os_place(run->plan.places[place], &facts) < 0) return 0;
@@ -158,18 +210,50 @@ static void drop_unwanted(struct layout *layout) {
       layout->files[kept++] = file;
       continue;
     }
-    os_remove(file.path);
+    if (file.part_bytes)
+      os_remove_tree(file.path);
+    else
+      os_remove(file.path);
+    if (file.copies) os_remove_tree(file.copies);
     free(file.path);
+    free(file.copies);
   }
   layout->count = kept;
+}
+
+/* Each of many files has the bytes that a single one would have there. */
+static int lay_parts(const struct layout_file *file, const struct content *content, volatile int *interrupted) {
+  char path[LAYOUT_PATH_MAX];
+  int code = os_remove_tree(file->path);
+  if (code < 0 && code != -ENOENT) return code;
+  code = os_make_directory(file->path);
+  for (uint64_t i = 0; i < layout_parts(file) && code == 0; i++) {
+    const uint64_t size = layout_part(file, i, false, path);
+    code = write_piece(path, size, i * file->part_bytes, content, interrupted);
+  }
+  if (code == 0 && file->copies) code = layout_clear_copies(file);
+  return code;
+}
+
+static int lay_stream(const struct layout_file *file, const struct content *content, volatile int *interrupted) {
+  const struct plan_demand demand = {.task = file->task, .size_bytes = file->size, .item_bytes = file->item_bytes};
+  const struct generate_options options = made_options(&demand, content->seed);
+  return made_write(&options, file->path, interrupted);
+}
+
+static int lay_one(const struct layout_file *file, const struct content *content, volatile int *interrupted) {
+  if (file->part_bytes) return lay_parts(file, content, interrupted);
+  if (weir_task_streams(file->task)) return lay_stream(file, content, interrupted);
+  return layout_write(file->path, file->size, content, interrupted);
 }
 
 static int lay(struct layout_file *file, const struct content *content, const struct measure_options *options,
                struct weir_reason *problem) {
   struct os_stat stat;
   int result = 0;
-  if (file->role != LAYOUT_USER && (os_stat_path(file->path, &stat) < 0 || stat.size != file->size)) {
-    result = layout_write(file->path, file->size, content, options->interrupted);
+  const bool laid = file->part_bytes && file->is_whole; /* a directory's size says nothing */
+  if (file->role != LAYOUT_USER && !laid && (os_stat_path(file->path, &stat) < 0 || stat.size != file->size)) {
+    result = lay_one(file, content, options->interrupted);
     if (result < 0 && result != -EINTR)
       snprintf(problem->text, sizeof problem->text, "the scratch file '%.100s' cannot be written: %s", file->path,
                strerror(-result));
@@ -202,7 +286,10 @@ int layout_update(struct layout *layout, const struct run *run, const struct scr
 }
 
 void layout_release(struct layout *layout) {
-  for (unsigned i = 0; i < layout->count; i++) free(layout->files[i].path);
+  for (unsigned i = 0; i < layout->count; i++) {
+    free(layout->files[i].path);
+    free(layout->files[i].copies);
+  }
   free(layout->files);
   free(layout->user_directory);
   *layout = (struct layout){0};

@@ -5,6 +5,7 @@
 #define WEIR_LAYOUT_H
 
 #include "measure/content.h"
+#include "measure/made.h"
 #include "measure/measure.h"
 #include "measure/scratch.h"
 
@@ -14,7 +15,11 @@ struct layout_file {
   enum layout_role role;
   unsigned place;
   uint64_t size;
-  char *path;           /* literal */
+  enum weir_task task;  /* of a stream: what the file holds; of copy and many: they are many files; else blocks */
+  uint64_t item_bytes;  /* as in the demand */
+  uint64_t part_bytes;  /* many files: bytes of each; else 0 */
+  char *path;           /* literal; of many files: their directory */
+  char *copies;         /* task copy: the directory for them; else NULL */
   const char *directory;/* of the file; not owned */
   uint64_t device;      /* os_stat.device */
   bool is_whole;        /* full size, every block written */
@@ -22,6 +27,14 @@ struct layout_file {
   bool is_warm;         /* was warmed by us since it was last evicted or written */
   bool wanted;
 };
+
+/* Files that one layout_file stands for: 1, or many. `out` has room for a path and WEIR_MANY_NAME more; returns the size of
+ * that file. With `copies`, the copy of it. */
+uint64_t layout_parts(const struct layout_file *file);
+uint64_t layout_part(const struct layout_file *file, uint64_t index, bool copies, char *out);
+#define LAYOUT_PATH_MAX (4096 + WEIR_MANY_NAME)
+/* Empties the directory of copies. */
+int layout_clear_copies(const struct layout_file *file);
 
 struct layout {
   struct layout_file *files;

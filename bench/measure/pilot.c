@@ -87,8 +87,10 @@ static int try_cell(struct sampler *sampler, unsigned group, unsigned cell, stru
 /* ---- one group ------------------------------------------------------------------------------------------------------- */
 
 /* How often a pass is repeated in one sample. Where every pass needs a new state of the file, it is one. */
-static uint64_t choose_passes(const struct plan_demand *demand, const struct findings *findings, double step_ns) {
-  bool once = demand->cache == PLAN_COLD || (demand->direction == WEIR_WRITE && demand->target != WEIR_TARGET_OVERWRITE);
+static uint64_t choose_passes(const struct plan_group *group, const struct findings *findings, double step_ns) {
+  const struct plan_demand *demand = &group->demand;
+  if (group->loops) return group->loops;
+  bool once = demand->task == WEIR_TASK_COPY || demand->cache == PLAN_COLD || (demand->direction == WEIR_WRITE && demand->target != WEIR_TARGET_OVERWRITE);
   if (once || findings->fastest_ns <= 0) return 1;
   double least = fmax((double)SAMPLE_MIN_NS, CLOCK_STEPS_MIN * step_ns);
   double passes = ceil(least / findings->fastest_ns), cap = floor((double)SAMPLE_MAX_NS / findings->slowest_ns);
@@ -98,7 +100,8 @@ static uint64_t choose_passes(const struct plan_demand *demand, const struct fin
 
 /* Not where rounds are given: then all of it was asked for, however long it takes. */
 static void cut_pass(struct run *run, struct plan_group *group, struct findings *findings) {
-  if (run->plan.rounds || group->demand.task == WEIR_TASK_WHOLE || findings->slowest_ns <= (double)PASS_MAX_NS) return;
+  if (run->plan.rounds || group->demand.task == WEIR_TASK_WHOLE ||
+      weir_task_streams(group->demand.task) || group->loops || findings->slowest_ns <= (double)PASS_MAX_NS) return;
   double share = (double)SAMPLE_MAX_NS / findings->slowest_ns;
   if (group->demand.access == WEIR_RANDOM) share *= group->demand.coverage;
   uint64_t largest = 1;
@@ -150,7 +153,7 @@ static int try_group(struct sampler *sampler, unsigned index, double step_ns) {
     if (result < 0) return result;
   }
   cut_pass(run, group, &findings);
-  group->passes = choose_passes(&group->demand, &findings, step_ns);
+  group->passes = choose_passes(group, &findings, step_ns);
   uint64_t elapsed = round_elapsed(run, index, group->passes);
   if (group->pass_bytes) elapsed = (uint64_t)(findings.slowest_ns * plan_group_k(group));
   group->baseline = first_good(group);
@@ -177,7 +180,7 @@ static int fit_into_time(struct sampler *sampler, uint64_t began_ns, struct weir
     struct plan_group *group = &plan->groups[g];
     bool repeats = group->demand.cache == PLAN_WARM &&
                    (group->demand.direction == WEIR_READ || group->demand.target == WEIR_TARGET_OVERWRITE);
-    if (repeats && group->demand.size_bytes) group->passes *= before[g] / group->demand.size_bytes;
+    if (repeats && group->demand.size_bytes && !group->loops) group->passes *= before[g] / group->demand.size_bytes;
     if (group->pass_bytes >= group->demand.size_bytes) group->pass_bytes = 0;
   }
   free(before);

@@ -48,6 +48,7 @@ struct sample {
   int32_t predecessor;      /* cell measured before in the same group, -1 none */
   uint64_t start_ns;        /* monotonic */
   uint64_t passes, operations, bytes;
+  uint64_t items;           /* lines, fields, values or UTF-16 units handed over; 0 where the task has none */
   uint64_t phase_ns[RUN_PHASES];
   uint64_t setup_ns, prepare_ns;
   uint64_t cpu_ns, minor_faults, major_faults, voluntary_switches, involuntary_switches;

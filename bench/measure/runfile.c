@@ -76,6 +76,7 @@ static json_t *demand_value(const struct plan_demand *demand) {
   }
   put(object, "size_bytes", count_value(demand->size_bytes));
   put(object, "request_bytes", count_value(demand->request_bytes));
+  if (demand->item_bytes) put(object, "item_bytes", count_value(demand->item_bytes));
   put(object, "coverage", json_real(demand->coverage));
   if (demand->write_share > 0) put(object, "write_share", json_real(demand->write_share));
   return object;
@@ -110,6 +111,7 @@ static json_t *group_value(const struct plan_group *group) {
   put(object, "priority", json_integer(group->priority));
   put(object, "size_fixed", json_boolean(group->size_fixed));
   put(object, "smallest_bytes", count_value(group->smallest_bytes));
+  if (group->loops) put(object, "loops", count_value(group->loops));
   for (unsigned i = 0; i < group->cell_count; i++) {
     json_t *cell = json_object();
     put(cell, "id", text_value(group->cells[i].id));
@@ -211,6 +213,7 @@ void run_write_sample(const struct run *run, const struct sample *sample, FILE *
   put(line, "position", json_integer(sample->position));
   put(line, "predecessor", cell_name_value(group, sample->predecessor));
   put_counts(line, runfile_sample_work, COUNT_OF(runfile_sample_work), sample);
+  if (sample->items) put(line, "items", count_value(sample->items));
   put_counts(phases, runfile_sample_phases, COUNT_OF(runfile_sample_phases), sample);
   put(line, "phases", phases);
   put_counts(line, runfile_sample_counts, COUNT_OF(runfile_sample_counts), sample);

@@ -213,6 +213,7 @@ static int read_demand(struct reader *reader, const json_t *group, struct plan_d
   if (code == 0) code = get_count(reader, object, "size_bytes", &demand->size_bytes);
   if (code == 0) code = get_count(reader, object, "request_bytes", &demand->request_bytes);
   if (code == 0) code = get_real(reader, object, "coverage", &demand->coverage);
+  if (code == 0 && json_object_get(object, "item_bytes")) code = get_count(reader, object, "item_bytes", &demand->item_bytes);
   if (code == 0 && json_object_get(object, "write_share"))
     code = get_real(reader, object, "write_share", &demand->write_share);
   return code;
@@ -301,6 +302,7 @@ static int read_group(struct reader *reader, const json_t *object, struct plan_g
   if (code == 0) code = get_unsigned(reader, object, "priority", &group->priority);
   if (code == 0) code = get_bool(reader, object, "size_fixed", &group->size_fixed);
   if (code == 0) code = get_count(reader, object, "smallest_bytes", &group->smallest_bytes);
+  if (code == 0 && json_object_get(object, "loops")) code = get_count(reader, object, "loops", &group->loops);
   if (code == 0) code = get_array(reader, object, "cells", CELLS_MAX, &cells);
   for (size_t i = 0; code == 0 && i < json_array_size(cells); i++) {
     code = append_cell(reader, json_array_get(cells, i), group);
@@ -456,6 +458,7 @@ static int read_sample(struct reader *reader, const json_t *line) {
   unsigned status = 0;
   int code = read_sample_place(reader, line, &sample);
   if (code == 0) code = get_counts(reader, line, runfile_sample_work, COUNT_OF(runfile_sample_work), &sample);
+  if (code == 0 && json_object_get(line, "items")) code = get_count(reader, line, "items", &sample.items);
   if (code == 0) code = get_object(reader, line, "phases", &phases);
   if (code == 0) code = get_counts(reader, phases, runfile_sample_phases, COUNT_OF(runfile_sample_phases), &sample);
   if (code == 0) code = get_counts(reader, line, runfile_sample_counts, COUNT_OF(runfile_sample_counts), &sample);

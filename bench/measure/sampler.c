@@ -39,7 +39,7 @@ int sampler_open(struct sampler *sampler, struct run *run, const struct measure_
   int result = scratch_open(&sampler->scratch, plan->places, scratch_needed ? plan->place_count : 0, problem);
   if (result == 0) result = content_init(&sampler->content, plan->seed);
   if (result == 0) result = share_order(sampler);
-  sampler->scene = (struct worker_scene){run, &sampler->content, sampler->scratch.lifeline};
+  sampler->scene = (struct worker_scene){.run = run, .content = &sampler->content, .janitor = sampler->scratch.lifeline};
   if (result == 0) result = sampler_layout(sampler, problem);
   if (result < 0 && result != -EINTR && !problem->text[0])
     snprintf(problem->text, sizeof problem->text, "the run cannot be prepared: %s", strerror(-result));
@@ -47,7 +47,28 @@ int sampler_open(struct sampler *sampler, struct run *run, const struct measure_
   return result;
 }
 
+static void forget_streams(struct sampler *sampler) {
+  for (unsigned i = 0; i < sampler->stream_count; i++) reference_free(&sampler->streams[i].reference);
+  sampler->stream_count = 0;
+}
+
+/* Made streams end with a whole record. */
+static int settle_sizes(struct sampler *sampler) {
+  struct plan *plan = &sampler->run->plan;
+  int code = 0;
+  for (unsigned g = 0; g < plan->group_count && code == 0 && !plan->file; g++) {
+    const struct plan_demand *demand = &plan->groups[g].demand;
+    if (!weir_task_streams(demand->task)) continue;
+    const uint64_t size = made_size(demand, sampler->content.seed);
+    if (size != demand->size_bytes) code = plan_resize(&plan->groups[g], size);
+  }
+  return code;
+}
+
 int sampler_layout(struct sampler *sampler, struct weir_reason *problem) {
+  forget_streams(sampler);
+  const int code = settle_sizes(sampler);
+  if (code < 0) return code;
   sampler->sum_count = 0;
   sampler->plan_is_stale = true;
   return layout_update(&sampler->layout, sampler->run, &sampler->scratch, &sampler->content, sampler->options, problem);
@@ -64,6 +85,8 @@ void sampler_close(struct sampler *sampler) {
   os_close(sampler->order_file);
   os_close(sampler->plan_file);
   free(sampler->sums);
+  forget_streams(sampler);
+  free(sampler->streams);
   *sampler = (struct sampler){.order_file = os_no_file, .plan_file = os_no_file, .scratch = {.lifeline = os_no_file}};
 }
 
@@ -79,6 +102,13 @@ static int restore_target(struct sampler *sampler, struct layout_file *file) {
   int result = layout_write(file->path, file->size, &sampler->content, sampler->options->interrupted);
   file->is_whole = result == 0;
   return result;
+}
+
+/* Writers of streams: what lies there when they begin is something else. */
+static int restore_stream_target(struct sampler *sampler, struct layout_file *file) {
+  const int code = layout_write(file->path, file->size, &sampler->content, sampler->options->interrupted);
+  file->is_whole = false;
+  return code;
 }
 
 static int allocate_target(struct layout_file *file) {
@@ -120,7 +150,13 @@ static int make_state(struct sampler *sampler, const struct plan_demand *demand,
 /* Returns flags, or a negative errno value. */
 static int prepare(struct sampler *sampler, const struct sampler_wish *wish, struct layout_file *file) {
   const struct plan_demand *demand = &sampler->run->plan.groups[wish->group].demand;
+  if (demand->task == WEIR_TASK_COPY) {
+    const int code = layout_clear_copies(file);
+    if (code < 0) return code;
+    return wish->keep_state ? 0 : make_state(sampler, demand, file);
+  }
   if (!writes(demand)) return wish->keep_state ? 0 : make_state(sampler, demand, file);
+  if (weir_task_streams(demand->task) && demand->target == WEIR_TARGET_TRUNCATE) return restore_stream_target(sampler, file);
   if (demand->target == WEIR_TARGET_PREALLOCATED) return allocate_target(file);
   if (demand->target == WEIR_TARGET_NEW) {
     int gone = os_remove(file->path);
@@ -159,11 +195,43 @@ static void forget_rounds(struct sampler *sampler, int32_t round) {
   sampler->sum_count = kept;
 }
 
+/* The stream of this sample, made or read once. Growing the list moves what it holds, so the scene is set each time. */
+static int set_stream(struct sampler *sampler, const struct sampler_wish *wish, const struct layout_file *file) {
+  const struct plan_demand *demand = &sampler->run->plan.groups[wish->group].demand;
+  const struct sampler_stream want = {.task = demand->task,
+                                      .input = demand->direction == WEIR_WRITE,
+                                      .file = file,
+                                      .size = demand->size_bytes,
+                                      .item = demand->item_bytes};
+  sampler->scene.stream = NULL;
+  if (!weir_task_streams(demand->task)) return 0;
+  unsigned i = 0;
+  for (; i < sampler->stream_count; i++) {
+    const struct sampler_stream *known = &sampler->streams[i];
+    if (known->task == want.task && known->input == want.input && known->file == file && known->size == want.size &&
+        known->item == want.item)
+      break;
+  }
+  if (i == sampler->stream_count) {
+    struct sampler_stream *streams = realloc(sampler->streams, (i + 1) * sizeof *streams);
+    if (!streams) return -ENOMEM;
+    sampler->streams = streams;
+    streams[i] = want;
+    const int code = want.input ? reference_make(&streams[i].reference, demand, sampler->content.seed)
+                                : reference_load(&streams[i].reference, demand->task, file->path, demand->size_bytes);
+    if (code < 0) return code;
+    sampler->stream_count++;
+  }
+  sampler->scene.stream = &sampler->streams[i].reference;
+  return 0;
+}
+
 static int expect(struct sampler *sampler, const struct sampler_wish *wish) {
   struct worker_order *order = sampler->order;
   const struct plan_group *group = &sampler->run->plan.groups[wish->group];
   bool unseen = group->cells[wish->cell].capabilities & UNSEEN;
-  order->check = !unseen && reads(&group->demand) && order->consumer != WEIR_CONSUMER_NONE;
+  const bool cut_freely = group->demand.task == WEIR_TASK_MANY && order->consumer == WEIR_CONSUMER_HASH; /* so are hashes */
+  order->check = !unseen && reads(&group->demand) && order->consumer != WEIR_CONSUMER_NONE && !cut_freely;
   struct sampler_sum want = sum_key(sampler, wish);
   for (unsigned i = 0; i < sampler->sum_count; i++) {
     const struct sampler_sum *known = &sampler->sums[i];
@@ -171,6 +239,7 @@ static int expect(struct sampler *sampler, const struct sampler_wish *wish) {
     order->expected = known->sum;
     order->expected_bytes = known->bytes;
     order->expected_operations = known->operations;
+    memcpy(order->totals, known->totals, sizeof order->totals);
     return 0;
   }
   int result = worker_expect(&sampler->scene, order);
@@ -182,6 +251,7 @@ static int expect(struct sampler *sampler, const struct sampler_wish *wish) {
   want.sum = order->expected;
   want.bytes = order->expected_bytes;
   want.operations = order->expected_operations;
+  memcpy(want.totals, order->totals, sizeof want.totals);
   sums[sampler->sum_count++] = want;
   return 0;
 }
@@ -191,6 +261,7 @@ static enum weir_consumer consumer_of(const struct sampler_wish *wish, const str
   enum weir_consumer consumer = group->demand.consumer;
   if (!wish->verify || (group->cells[wish->cell].capabilities & UNSEEN)) return consumer;
   if (reads(&group->demand)) return WEIR_CONSUMER_VERIFY;
+  if (weir_task_streams(group->demand.task) || weir_task_has_files(group->demand.task)) return consumer;
   return consumer == WEIR_CONSUMER_NONE ? WEIR_CONSUMER_TOUCH : consumer;
 }
 
@@ -201,6 +272,8 @@ static int write_order(struct sampler *sampler, const struct sampler_wish *wish,
   memset(order, 0, sizeof *order);
   strcpy(order->path, file->path);
   strcpy(order->directory, file->directory);
+  if (file->copies && strlen(file->copies) >= sizeof order->copies) return -ENAMETOOLONG;
+  if (file->copies) strcpy(order->copies, file->copies);
   order->group = wish->group;
   order->cell = wish->cell;
   order->passes = group->passes && !wish->verify ? group->passes : 1;
@@ -212,7 +285,8 @@ static int write_order(struct sampler *sampler, const struct sampler_wish *wish,
    * What is written is new each time, or a method that writes nothing would pass. Mixed requests read the same file again,
    * so there it is new in the pilot alone, and in the rounds what the file holds anyway.
    */
-  if (!reads(&group->demand) || (writes(&group->demand) && wish->verify))
+  const bool given = weir_task_streams(group->demand.task) || weir_task_has_files(group->demand.task);
+  if (!given && (!reads(&group->demand) || (writes(&group->demand) && wish->verify)))
     order->supply_seed = random_mix(sampler->content.seed ^ ++sampler->writes);
   if (!reads(&group->demand)) order->content_seed = order->supply_seed;
   order->probe = wish->probe;
@@ -221,7 +295,8 @@ static int write_order(struct sampler *sampler, const struct sampler_wish *wish,
   order->mark = sampler->options->worker_prefix != NULL;
   order->parent = order->mark ? 0 : os_process_id();
   order->sample.round = wish->round;
-  return expect(sampler, wish);
+  const int code = set_stream(sampler, wish, file);
+  return code < 0 ? code : expect(sampler, wish);
 }
 
 /* ---- running the worker ------------------------------------------------------------------------------------------------ */
@@ -381,7 +456,8 @@ static bool piece_differs(const struct read_back *with, bool written, uint64_t o
 static void compare_requests(struct sampler *sampler, const struct layout_file *file, const struct read_back *with,
                              struct sample *out) {
   const struct plan *plan = &sampler->run->plan;
-  const struct cell_files files = {file->path, file->directory, with->content, out->round};
+  const struct cell_files files = {
+      .path = file->path, .directory = file->directory, .content = with->content, .round = out->round};
   unsigned threads = plan->groups[out->group].cells[out->cell].threads;
   for (unsigned t = 0; t < (threads ? threads : 1); t++) {
     struct cell_job job;
@@ -411,6 +487,47 @@ static void read_back(struct sampler *sampler, struct layout_file *file, struct 
     os_close(with.file);
   } else {
     fail_sample(out, "wrong data: the file is not there after it was written");
+  }
+  os_memory_put(with.data, with.room);
+}
+
+/* ---- the same for streams and copies ---- */
+
+static int compare_with_file(struct read_back *with, const unsigned char *want, uint64_t begin, const char *path, uint64_t size,
+                             struct sample *out) {
+  char text[160];
+  struct os_stat stat;
+  int code = os_open(path, OS_READ, &with->file);
+  if (code < 0) {
+    fail_sample(out, "wrong data: the file is not there after it was written");
+    return code;
+  }
+  code = os_stat_file(with->file, &stat);
+  if (code == 0 && stat.size != size) fail_sample(out, "wrong data: the file has not the right size");
+  os_cache_evict(with->file, 0, size);
+  for (uint64_t at = 0; at < size && code == 0 && out->status == RUN_OK; at += with->room) {
+    const size_t piece = size - at < with->room ? (size_t)(size - at) : with->room;
+    const int64_t got = os_pread_full(with->file, with->data, piece, at);
+    const size_t have = got > 0 ? (size_t)got : 0;
+    size_t good = want ? 0 : content_mismatch(with->content, begin + at, with->data, have);
+    while (want && good < have && want[at + good] == ((const unsigned char *)with->data)[good]) good++;
+    if (good == piece) continue;
+    snprintf(text, sizeof text, "wrong data: read back, the byte at offset %llu of '%.60s' is not what was written",
+             (unsigned long long)(at + good), path);
+    fail_sample(out, text);
+  }
+  os_close(with->file);
+  return code;
+}
+
+static void read_back_files(struct sampler *sampler, const struct layout_file *file, struct sample *out) {
+  char path[LAYOUT_PATH_MAX];
+  struct read_back with = {.content = &sampler->content, .room = 1024 * 1024};
+  const struct reference *stream = sampler->scene.stream;
+  if (os_memory_get(with.room, 0, &with.data) < 0) return;
+  for (uint64_t i = 0; i < layout_parts(file) && out->status == RUN_OK; i++) {
+    const uint64_t size = layout_part(file, i, file->copies != NULL, path);
+    (void)compare_with_file(&with, stream ? stream->data : NULL, i * file->part_bytes, path, size, out);
   }
   os_memory_put(with.data, with.room);
 }
@@ -464,7 +581,7 @@ static int run_worker(struct sampler *sampler, const struct sampler_wish *wish, 
 /* What was measured is not what was laid out: no fault of the method. */
 static void blame_change(const struct layout_file *file, struct sample *out) {
   struct os_stat now;
-  if (out->status != RUN_FAILED || file->role == LAYOUT_WRITE) return;
+  if (out->status != RUN_FAILED || file->role == LAYOUT_WRITE || file->part_bytes) return;
   bool gone = os_stat_path(file->path, &now) < 0;
   /* The size too: it changes a moment before the time does, and that moment is enough for a SIGBUS. */
   bool same = !gone && now.inode == file->seen.inode && now.size == file->seen.size;
@@ -512,7 +629,12 @@ int sampler_take(struct sampler *sampler, const struct sampler_wish *wish, struc
   bool spoilt = wish->verify && group->demand.direction == WEIR_MIXED; /* the next one reads what was there before */
   if (group->demand.target == WEIR_TARGET_OVERWRITE && (!complete || spoilt)) file->is_whole = false;
   bool unseen = group->cells[wish->cell].capabilities & UNSEEN;
-  if (wish->verify && complete && !unseen && writes(&group->demand)) read_back(sampler, file, out);
+  if (wish->verify && complete && !unseen && writes(&group->demand)) {
+    if (sampler->scene.stream || file->copies)
+      read_back_files(sampler, file, out);
+    else
+      read_back(sampler, file, out);
+  }
   blame_change(file, out);
   return 0;
 }

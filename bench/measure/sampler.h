@@ -14,6 +14,16 @@ struct sampler_sum {
   uint32_t group, consumer, threads;
   int32_t round;
   uint64_t block, sum, bytes, operations;
+  struct reference_total totals[REFERENCE_FORMS];
+};
+
+/* What a stream holds, kept as long as its file is. */
+struct sampler_stream {
+  enum weir_task task;
+  bool input; /* for writers */
+  const struct layout_file *file;
+  uint64_t size, item;
+  struct reference reference;
 };
 
 struct sampler {
@@ -29,6 +39,8 @@ struct sampler {
   uint64_t writes;              /* writing samples so far: each gets data of its own */
   struct sampler_sum *sums;     /* checksums known already */
   unsigned sum_count;
+  struct sampler_stream *streams;
+  unsigned stream_count;
 };
 
 int sampler_open(struct sampler *sampler, struct run *run, const struct measure_options *options, struct weir_reason *problem);

@@ -17,12 +17,21 @@ static int32_t resident(os_file file, uint64_t size) {
   return (int32_t)((double)cache.cached_bytes * 1e6 / (double)size);
 }
 
+/* A place among the bytes of many files weighs what the file has. */
 int32_t layout_resident_ppm(const struct layout_file *file) {
-  os_file handle;
-  if (os_open(file->path, OS_READ, &handle) < 0) return -1;
-  int32_t ppm = resident(handle, file->size);
-  os_close(handle);
-  return ppm;
+  char path[LAYOUT_PATH_MAX];
+  double sum = 0;
+  if (file->size == 0) return ALL_PPM;
+  for (uint64_t i = 0; i < layout_parts(file); i++) {
+    os_file handle;
+    const uint64_t size = layout_part(file, i, false, path);
+    if (os_open(path, OS_READ, &handle) < 0) return -1;
+    const int32_t ppm = resident(handle, size);
+    os_close(handle);
+    if (ppm < 0) return -1;
+    sum += (double)ppm * (double)size;
+  }
+  return (int32_t)(sum / (double)file->size);
 }
 
 /* In order and in pieces of 1 MiB: how a cache was filled decides the size of its folios, and with it what wins. */
@@ -45,21 +54,32 @@ static int evict(os_file file, uint64_t size) {
   return os_cache_evict(file, 0, size);
 }
 
-int layout_make_warm(struct layout_file *file) {
+static int warm_part(const char *path, uint64_t size, bool was_warm) {
   os_file handle;
-  int result = os_open(file->path, OS_READ, &handle);
+  int result = os_open(path, OS_READ, &handle);
   if (result < 0) return result;
   int flags = 0;
-  int32_t ppm = resident(handle, file->size);
-  if (ppm != ALL_PPM || !file->is_warm) {
-    if (ppm >= 0 && file->is_warm) flags |= RUN_REWARMED;
-    evict(handle, file->size);
-    result = read_through(handle, file->size);
-    ppm = resident(handle, file->size);
+  int32_t ppm = resident(handle, size);
+  if (ppm != ALL_PPM || !was_warm) {
+    if (ppm >= 0 && was_warm) flags |= RUN_REWARMED;
+    evict(handle, size);
+    result = read_through(handle, size);
+    ppm = resident(handle, size);
     if (ppm >= 0 && ppm < ALL_PPM - COLD_PPM) flags |= RUN_NOT_WARM;
-    file->is_warm = true;
   }
   os_close(handle);
+  return result < 0 ? result : flags;
+}
+
+int layout_make_warm(struct layout_file *file) {
+  char path[LAYOUT_PATH_MAX];
+  int flags = 0, result = 0;
+  for (uint64_t i = 0; i < layout_parts(file) && result >= 0; i++) {
+    const uint64_t size = layout_part(file, i, false, path);
+    result = warm_part(path, size, file->is_warm);
+    if (result > 0) flags |= result;
+  }
+  file->is_warm = result >= 0;
   return result < 0 ? result : flags;
 }
 
@@ -73,9 +93,9 @@ static int flush_by_file(const struct layout_file *flush_file) {
   return result;
 }
 
-int layout_make_cold(struct layout_file *file, enum plan_flush flush, struct layout_file *flush_file) {
+static int cool_part(const char *path, uint64_t size, enum plan_flush flush, const struct layout_file *flush_file) {
   os_file handle;
-  int result = os_open(file->path, OS_READ, &handle);
+  int result = os_open(path, OS_READ, &handle);
   if (result < 0) return result;
   int32_t ppm = -1;
   /* some pages may be pinned for a moment (write-back just ended, a reader in the kernel): a second try finds them free */
@@ -85,21 +105,32 @@ int layout_make_cold(struct layout_file *file, enum plan_flush flush, struct lay
       os_sync(handle, false);
       result = os_cache_drop_all();
     }
-    if (flush == PLAN_FLUSH_DONTNEED) result = evict(handle, file->size);
-    ppm = resident(handle, file->size);
+    if (flush == PLAN_FLUSH_DONTNEED) result = evict(handle, size);
+    ppm = resident(handle, size);
     if (result < 0 || ppm < 0 || ppm < COLD_PPM || flush == PLAN_FLUSH_FILE) break;
     os_sleep_ns(UINT64_C(2000000));
   }
-  file->is_warm = false;
   os_close(handle);
   if (result < 0) return result;
-  return ppm >= COLD_PPM && file->size > 0 ? RUN_NOT_COLD : 0;
+  return ppm >= COLD_PPM && size > 0 ? RUN_NOT_COLD : 0;
 }
 
-int layout_settle(struct layout_file *file) {
+int layout_make_cold(struct layout_file *file, enum plan_flush flush, struct layout_file *flush_file) {
+  char path[LAYOUT_PATH_MAX];
+  int flags = 0, result = 0;
+  file->is_warm = false;
+  for (uint64_t i = 0; i < layout_parts(file) && result >= 0; i++) {
+    const uint64_t size = layout_part(file, i, false, path);
+    /* reading another file, or dropping all, is done once for all of them */
+    result = i > 0 && flush != PLAN_FLUSH_DONTNEED ? 0 : cool_part(path, size, flush, flush_file);
+    if (result > 0) flags |= result;
+  }
+  return result < 0 ? result : flags;
+}
+
+static int settle_part(const char *path, uint64_t size) {
   os_file handle;
-  file->is_warm = false; /* what is in the cache now got there in the writer's way */
-  int result = os_open(file->path, OS_READ, &handle);
+  int result = os_open(path, OS_READ, &handle);
   if (result < 0) return result;
   uint64_t deadline = os_clock_ns() + UINT64_C(5000000000);
   result = os_sync(handle, true);
@@ -107,11 +138,24 @@ int layout_settle(struct layout_file *file) {
   int flags = RUN_UNSETTLED;
   do {
     struct os_cache cache;
-    int state = os_cache_state(handle, 0, file->size, &cache);
+    int state = os_cache_state(handle, 0, size, &cache);
     if (state < 0 || !cache.dirty_known || cache.dirty_bytes + cache.writeback_bytes == 0) flags = 0;
     if (flags == 0) break;
     os_sleep_ns(UINT64_C(1000000));
   } while (result == 0 && os_clock_ns() < deadline);
   os_close(handle);
+  return result < 0 ? result : flags;
+}
+
+/* What is in the cache now of a written file got there in the writer's way. */
+int layout_settle(struct layout_file *file) {
+  char path[LAYOUT_PATH_MAX];
+  int flags = 0, result = 0;
+  if (!file->copies) file->is_warm = false;
+  for (uint64_t i = 0; i < layout_parts(file) && result >= 0; i++) {
+    const uint64_t size = layout_part(file, i, file->copies != NULL, path);
+    result = settle_part(path, size);
+    if (result > 0) flags |= result;
+  }
   return result < 0 ? result : flags;
 }

@@ -37,6 +37,8 @@ struct crew {
   struct instance *instances;
   os_file reference;
   struct content content, supplied; /* the run's pool with this order's seeds */
+  const struct reference *stream;   /* or NULL */
+  struct reference own_stream;      /* of a newly executed worker */
   uint64_t claimed_cpu_ns;
   atomic_uint arrived, turn; /* the barrier */
   atomic_int failed;
@@ -132,6 +134,55 @@ static void say(struct worker_order *order, const char *text) {
   snprintf(order->reason.text, sizeof order->reason.text, "%s", text);
 }
 
+static enum reference_form form_of(const struct weir_flow *flow) {
+  if (flow->items) return REFERENCE_ITEMS;
+  if (flow->units) return REFERENCE_UNITS;
+  return flow->values ? REFERENCE_VALUES : REFERENCE_BYTES;
+}
+
+/* The form in which the stream came, or any that the task takes where nothing came. */
+static enum reference_form stream_form(const struct worker_order *order, const struct weir_flow *flow) {
+  enum reference_form form = form_of(flow);
+  if (form == REFERENCE_BYTES && flow->bytes == 0)
+    for (unsigned i = 0; i < REFERENCE_FORMS; i++)
+      if (order->totals[i].allowed) return (enum reference_form)i;
+  return form;
+}
+
+static void complain(struct crew *crew, const char *what, uint64_t got, uint64_t wanted) {
+  struct worker_order *order = crew->order;
+  snprintf(order->reason.text, sizeof order->reason.text, "wrong data: %llu %s, %llu expected", (unsigned long long)got, what,
+           (unsigned long long)wanted);
+  atomic_store(&crew->failed, 1);
+}
+
+static uint64_t count_of(const struct weir_flow *flow, enum reference_form form) {
+  return form == REFERENCE_ITEMS ? flow->items : form == REFERENCE_UNITS ? flow->units : form == REFERENCE_VALUES ? flow->values : flow->bytes;
+}
+
+/* Everything came, in one form that the task takes, and it was right. */
+static void check_stream(struct crew *crew, const struct weir_flow *flow) {
+  static const char *const names[] = {"bytes came", "items came", "UTF-16 units came", "values came"};
+  struct worker_order *order = crew->order;
+  const enum reference_form form = stream_form(order, flow);
+  const struct reference_total *want = &order->totals[form];
+  if (group_of(crew)->demand.direction == WEIR_WRITE) {
+    if (flow->bytes != order->expected_bytes) complain(crew, "bytes were passed on", flow->bytes, order->expected_bytes);
+  } else if (!want->allowed) {
+    say(order, "wrong data: it came in a form that the task does not take");
+    atomic_store(&crew->failed, 1);
+  } else if (count_of(flow, form) != want->count) {
+    complain(crew, names[form], count_of(flow, form), want->count);
+  } else if (form != REFERENCE_VALUES && flow->bytes != want->bytes) {
+    complain(crew, "bytes passed", flow->bytes, want->bytes);
+  } else if (order->check && want->has_sum && flow->sum != want->sum) {
+    snprintf(order->reason.text, sizeof order->reason.text, "wrong data: checksum 0x%016llx, 0x%016llx expected",
+             (unsigned long long)flow->sum, (unsigned long long)want->sum);
+    atomic_store(&crew->failed, 1);
+  }
+  if (atomic_load(&crew->failed) == 0 && flow->operations != 1) complain(crew, "operations done", flow->operations, 1);
+}
+
 /* All that a pass should do was done: every request, every byte, and for readers the right ones. */
 static void check_pass(struct crew *crew, uint64_t sum, uint64_t bytes, uint64_t operations) {
   struct worker_order *order = crew->order;
@@ -155,7 +206,9 @@ static void check_pass(struct crew *crew, uint64_t sum, uint64_t bytes, uint64_t
 static void check_bytes(struct crew *crew, const struct instance *instance) {
   const struct flow_core *core = instance->core;
   char text[sizeof crew->order->reason.text];
-  if (core->bad)
+  if (core->bad_item)
+    snprintf(text, sizeof text, "wrong data: item %llu is not what the file holds", (unsigned long long)core->bad_offset);
+  else if (core->bad)
     snprintf(text, sizeof text, "wrong data: the byte at offset %llu is not what the file holds",
              (unsigned long long)core->bad_offset);
   else if (core->error < 0)
@@ -178,6 +231,10 @@ static uint64_t claimed_ns(const struct crew *crew, uint64_t *cpu_ns) {
   return slowest;
 }
 
+#define UNCHECKED ((uint32_t)WEIR_CAP_FLOOR | WEIR_CAP_OUTSIDE)
+
+static uint64_t order_size(const struct crew *crew) { return group_of(crew)->demand.size_bytes; }
+
 /* Adds what a pass did to the record. */
 static void record_pass(struct crew *crew) {
   struct sample *sample = &crew->order->sample;
@@ -193,14 +250,20 @@ static void record_pass(struct crew *crew) {
     sample->phase_ns[phase] += crew->stamps[phase + 1] - crew->stamps[phase];
   uint64_t claimed = claimed_ns(crew, &crew->claimed_cpu_ns);
   if (claimed) sample->phase_ns[RUN_RUN] += claimed - (crew->stamps[RUN_RUN + 1] - crew->stamps[RUN_RUN]);
+  const struct weir_flow *first = crew->instances[0].flow;
+  const bool stream = weir_task_streams(group_of(crew)->demand.task);
+  const bool whole = stream && !stopped(crew) && first->operations; /* then the rate is that of the file, in whatever form */
   sample->passes++;
-  sample->bytes += bytes;
+  sample->items += first->items + first->units + first->values;
+  sample->bytes += whole ? order_size(crew) : bytes;
   sample->operations += operations;
   sample->checksum = sum;
   if (atomic_load(&crew->failed)) return;
   if (stopped(crew))
     sample->flags |= RUN_PARTIAL;
-  else
+  else if (stream && !(crew->method->capabilities & UNCHECKED))
+    check_stream(crew, first);
+  else if (!stream)
     check_pass(crew, sum, bytes, operations);
 }
 
@@ -326,8 +389,13 @@ static void *instance_main(void *context) {
 static int hire(struct crew *crew, unsigned index) {
   const struct worker_order *order = crew->order;
   struct instance *self = &crew->instances[index];
-  const struct cell_files files = {order->path, order->directory, order->own_content ? &crew->content : NULL,
-                                   order->sample.round};
+  const struct weir_input *input = crew->stream && crew->stream->input.data ? &crew->stream->input : NULL;
+  const struct cell_files files = {.path = order->path,
+                                   .directory = order->directory,
+                                   .content = order->own_content ? &crew->content : NULL,
+                                   .input = input,
+                                   .copy_directory = order->copies[0] ? order->copies : NULL,
+                                   .round = order->sample.round};
   *self = (struct instance){.crew = crew, .job = malloc(sizeof *self->job), .flow = aligned_alloc(128, 256),
                             .core = malloc(sizeof *self->core), .state = calloc(1, crew->method->state_size + 128)};
   static_assert(sizeof(struct weir_flow) <= 256, "an allocation of its own, away from other instances");
@@ -337,7 +405,7 @@ static int hire(struct crew *crew, unsigned index) {
   self->job->job.consumer = (enum weir_consumer)order->consumer;
   const struct flow_setup setup = {
       .consumer = self->job->job.consumer, .direction = self->job->job.direction, .content = files.content,
-      .supplied = &crew->supplied, .reference = crew->reference, .stop = &crew->order->stop, .latency = crew->scene->run->plan.latency};
+      .supplied = &crew->supplied, .stream = crew->stream, .reference = crew->reference, .stop = &crew->order->stop, .latency = crew->scene->run->plan.latency};
   return flow_init(self->flow, self->core, &setup);
 }
 
@@ -407,6 +475,22 @@ static enum worker_outcome do_order(struct crew *crew) {
   return atomic_load(&crew->not_set_up) ? WORKER_UNAVAILABLE : WORKER_FAILED;
 }
 
+/* A newly executed worker has not inherited it. Readers need it for comparing only. */
+static int make_stream(struct crew *crew) {
+  const struct worker_order *order = crew->order;
+  const struct plan_demand *demand = &group_of(crew)->demand;
+  int code = 0;
+  if (!weir_task_streams(demand->task)) return 0;
+  if (demand->direction == WEIR_WRITE)
+    code = reference_make(&crew->own_stream, demand, order->content_seed);
+  else if (order->consumer == WEIR_CONSUMER_VERIFY)
+    code = reference_load(&crew->own_stream, demand->task, order->path, demand->size_bytes);
+  else
+    return 0;
+  crew->stream = &crew->own_stream;
+  return code;
+}
+
 int worker_body(const struct worker_scene *scene, struct worker_order *order) {
   os_close(scene->janitor);
   os_memory_volunteer(); /* a row less is better than a run less */
@@ -419,10 +503,13 @@ int worker_body(const struct worker_scene *scene, struct worker_order *order) {
                       .supplied = {order->supply_seed, scene->content->pool}};
   crew.instances = calloc(count, sizeof *crew.instances);
   if (!crew.instances || !cell->impl) return 1;
+  crew.stream = scene->stream;
+  if (!crew.stream && make_stream(&crew) < 0) return 1;
   if (!order->own_content && os_open(order->path, OS_READ, &crew.reference) < 0) crew.reference = os_no_file;
   enum worker_outcome outcome = do_order(&crew);
   for (unsigned i = 0; i < count; i++) dismiss(&crew.instances[i]);
   free(crew.instances);
+  reference_free(&crew.own_stream);
   os_close(crew.reference);
   uint64_t peak = os_peak_bytes();
   order->sample.peak_bytes = peak > resident ? peak - resident : 0;
@@ -460,7 +547,7 @@ int measure_worker_main(const struct weir_method *const *methods) {
   if (read_plan(plan_file, methods, &run) < 0) return 2;
   if (content_init(&content, run.plan.seed) < 0) return 2;
   if (run.plan.latency) os_fast_clock_start();
-  const struct worker_scene scene = {&run, &content, os_no_file};
+  const struct worker_scene scene = {.run = &run, .content = &content, .janitor = os_no_file};
   return worker_body(&scene, order);
 }
 
@@ -515,8 +602,10 @@ static int rehearse(const struct rehearsal *with, struct worker_order *order, co
 
 static int rehearse_instance(const struct worker_scene *scene, struct worker_order *order, unsigned index) {
   const struct content content = {order->content_seed, scene->content->pool};
-  const struct cell_files files = {order->path, order->directory, order->own_content ? &content : NULL,
-                                   order->sample.round};
+  const struct cell_files files = {.path = order->path,
+                                   .directory = order->directory,
+                                   .content = order->own_content ? &content : NULL,
+                                   .round = order->sample.round};
   struct rehearsal with = {.content = files.content, .file = os_no_file};
   struct cell_job job;
   void *data = NULL;
@@ -535,8 +624,16 @@ static int rehearse_instance(const struct worker_scene *scene, struct worker_ord
 
 int worker_expect(const struct worker_scene *scene, struct worker_order *order) {
   const struct plan_cell *cell = &scene->run->plan.groups[order->group].cells[order->cell];
+  const struct plan_demand *demand = &scene->run->plan.groups[order->group].demand;
   int result = 0;
   order->expected = order->expected_bytes = order->expected_operations = 0;
+  if (weir_task_streams(demand->task)) {
+    if (!scene->stream) return -EINVAL;
+    reference_totals(scene->stream, (enum weir_consumer)order->consumer, order->totals);
+    order->expected_operations = 1;
+    order->expected_bytes = demand->size_bytes;
+    return 0;
+  }
   for (unsigned i = 0; i < (cell->threads ? cell->threads : 1) && result == 0; i++)
     result = rehearse_instance(scene, order, i);
   return result;

@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 
 #include "measure/content.h"
+#include "measure/reference.h"
 #include "measure/run.h"
 #include "os/os.h"
 #include "weir/method.h"
@@ -28,6 +29,7 @@ enum worker_outcome {
 struct worker_order {
   /* in */
   char path[WORKER_PATH_MAX], directory[WORKER_PATH_MAX];
+  char copies[WORKER_PATH_MAX]; /* task copy */
   uint32_t group, cell;
   uint64_t passes;
   uint32_t consumer;       /* enum weir_consumer: the demand's, or verify in the pilot */
@@ -38,6 +40,7 @@ struct worker_order {
   bool warm_up;            /* a short untimed pass before */
   bool check;              /* compare the checksum of each pass with `expected` */
   uint64_t expected, expected_bytes, expected_operations; /* of one pass */
+  struct reference_total totals[REFERENCE_FORMS]; /* of one pass of a stream */
   int parent;              /* os_process_id of the run; 0: the worker runs under another program */
   bool mark;               /* MEASURE_MARK_... around each timed pass */
   uint64_t device;         /* os_stat.device of the file, for device counters */
@@ -51,6 +54,7 @@ struct worker_order {
 struct worker_scene {      /* the same for all samples of a run */
   const struct run *run;
   const struct content *content;
+  const struct reference *stream; /* of the sample at hand, if it is one of a stream; NULL: not made yet */
   os_file janitor;         /* closed first, so that only the run itself keeps the janitor waiting; os_no_file: none */
 };
 

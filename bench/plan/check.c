@@ -23,7 +23,7 @@ static bool is_method_name(const char *name) {
 }
 
 static int check_masks(const struct weir_method *method, struct plan_error *error) {
-  if (!(method->tasks & (WEIR_BIT(WEIR_TASK_BLOCKS) | WEIR_BIT(WEIR_TASK_WHOLE)))) return refuse(error, method, "serves no task");
+  if (!(method->tasks & (WEIR_BIT(WEIR_TASK_MANY + 1) - 1))) return refuse(error, method, "serves no task");
   if (!(method->directions & (WEIR_BIT(WEIR_READ) | WEIR_BIT(WEIR_WRITE) | WEIR_BIT(WEIR_MIXED))))
     return refuse(error, method, "serves no direction");
   if (!(method->accesses & (WEIR_BIT(WEIR_SEQUENTIAL) | WEIR_BIT(WEIR_RANDOM)))) return refuse(error, method, "serves no access");

@@ -51,8 +51,9 @@ void group_demand_id(const struct plan_demand *demand, bool with_size, char out[
   char text[UNITS_TEXT_MAX];
   out[0] = '\0';
   if (demand->task != WEIR_TASK_BLOCKS) add(&line, "-", plan_task_words[demand->task]);
-  add(&line, "-", plan_direction_words[demand->direction]);
-  if (demand->task == WEIR_TASK_BLOCKS) add_request_id(&line, demand);
+  if (demand->task != WEIR_TASK_COPY) add(&line, "-", plan_direction_words[demand->direction]);
+  if (demand->task == WEIR_TASK_BLOCKS || demand->task == WEIR_TASK_MANY) add_request_id(&line, demand);
+  if (demand->item_bytes) add(&line, "-lines-of-", units_size_name(demand->item_bytes, text));
   if (demand->direction != WEIR_READ) add_writer_id(&line, demand);
   if (demand->direction != WEIR_WRITE || demand->cache == PLAN_COLD) add(&line, "-", plan_cache_words[demand->cache]);
   if (demand->consumer != WEIR_CONSUMER_TOUCH) add(&line, "-consumer-", plan_consumer_words[demand->consumer]);
@@ -62,8 +63,59 @@ void group_demand_id(const struct plan_demand *demand, bool with_size, char out[
 
 /* ---- titles ---- */
 
+void plan_settle_demand(struct plan_demand *demand) {
+  const bool stream = weir_task_streams(demand->task), files = weir_task_has_files(demand->task);
+  if (!stream && !files) demand->item_bytes = 0;
+  if (stream) {
+    demand->access = WEIR_SEQUENTIAL;
+    demand->request_bytes = 0;
+    if (demand->target != WEIR_TARGET_NEW && demand->direction == WEIR_WRITE) demand->target = WEIR_TARGET_TRUNCATE;
+    if (demand->direction == WEIR_MIXED) demand->direction = WEIR_READ;
+  }
+  if (demand->task == WEIR_TASK_MANY) demand->direction = WEIR_READ;
+  if (demand->task == WEIR_TASK_COPY) {
+    if (demand->direction != WEIR_WRITE) demand->durability = WEIR_DURABILITY_NONE;
+    demand->direction = WEIR_WRITE;
+    demand->target = WEIR_TARGET_NEW;
+    demand->access = WEIR_SEQUENTIAL;
+    if (!demand->request_bytes || demand->request_bytes > demand->size_bytes) demand->request_bytes = demand->size_bytes;
+  }
+  if (demand->task == WEIR_TASK_MANY && !demand->request_bytes) demand->request_bytes = PLAN_MANY_DEFAULT;
+}
+
+static void add_files(struct line *line, const struct plan_demand *demand) {
+  char text[64], size[UNITS_TEXT_MAX];
+  const uint64_t count = (demand->size_bytes + demand->request_bytes - 1) / demand->request_bytes;
+  const char *verb = demand->task == WEIR_TASK_COPY ? "copy" : "read";
+  units_size_text((double)demand->request_bytes, size);
+  if (count == 1)
+    snprintf(text, sizeof text, "%s a file", verb);
+  else
+    snprintf(text, sizeof text, "%s %llu files of %s", verb, (unsigned long long)count, size);
+  add(line, "", text);
+  if (demand->task == WEIR_TASK_MANY && demand->access == WEIR_RANDOM) add(line, ", ", "random");
+  add(line, ", ", units_size_text((double)demand->size_bytes, size));
+}
+
+static void add_stream(struct line *line, const struct plan_demand *demand) {
+  const char *const words[] = {"lines", "text", "records", "typed values"};
+  char text[UNITS_TEXT_MAX];
+  add(line, "", plan_direction_words[demand->direction]);
+  add(line, " ", words[demand->task - WEIR_TASK_LINES]);
+  if (demand->item_bytes) add(line, " with lines of ", units_size_text((double)demand->item_bytes, text));
+  add(line, ", ", units_size_text((double)demand->size_bytes, text));
+}
+
 static void add_what(struct line *line, const struct plan_demand *demand) {
   char text[UNITS_TEXT_MAX];
+  if (weir_task_has_files(demand->task)) {
+    add_files(line, demand);
+    return;
+  }
+  if (weir_task_streams(demand->task)) {
+    add_stream(line, demand);
+    return;
+  }
   add(line, "", plan_direction_words[demand->direction]);
   add(line, " ", demand->task == WEIR_TASK_WHOLE ? "whole file" : "blocks");
   if (demand->request_bytes) add(line, " of ", units_size_text((double)demand->request_bytes, text));

@@ -50,6 +50,7 @@ struct draft {
   uint64_t smallest_bytes;
   unsigned style_count;
   const struct suite_style *styles;
+  uint64_t loops;
 };
 
 /* ---- cells ---- */
@@ -241,7 +242,7 @@ static int choose_baseline(struct making *making, const struct draft *draft, str
 static bool same_demand(const struct plan_demand *a, const struct plan_demand *b) {
   return a->task == b->task && a->direction == b->direction && a->access == b->access && a->durability == b->durability &&
          a->target == b->target && a->consumer == b->consumer && a->cache == b->cache && a->process == b->process &&
-         a->size_bytes == b->size_bytes && a->request_bytes == b->request_bytes;
+         a->size_bytes == b->size_bytes && a->request_bytes == b->request_bytes && a->item_bytes == b->item_bytes;
 }
 
 static bool group_id_taken(const struct plan *plan, const char *id) {
@@ -275,6 +276,17 @@ static int push_group(struct plan *plan, const struct plan_group *group) {
   return 0;
 }
 
+/* A user's file that is a stream is read to its end; files that weir makes are what is copied, and many. */
+static int check_file(struct making *making, const struct plan_demand *demand) {
+  const char *word = plan_task_words[demand->task];
+  if (!making->request->file) return 0;
+  if (weir_task_has_files(demand->task))
+    return plan_fail(making->error, "--task", word, NULL, "task '%s' works on files that weir makes; leave FILE out", word);
+  if (!weir_task_streams(demand->task) || demand->size_bytes == making->request->file_bytes) return 0;
+  return plan_fail(making->error, making->request->size.count ? "--size" : "--task", word, NULL,
+                   "task '%s' takes a whole FILE; a part of it would cut its last line", word);
+}
+
 static int check_request_size(struct making *making, const struct plan_demand *demand) {
   char request[UNITS_TEXT_MAX], size[UNITS_TEXT_MAX];
   if (making->request->file || demand->request_bytes <= demand->size_bytes) return 0;
@@ -297,10 +309,11 @@ static int fill_group(struct making *making, const struct draft *draft, struct p
 static int add_group(struct making *making, const struct draft *draft) {
   struct plan *plan = making->plan;
   int code = check_request_size(making, &draft->demand);
+  if (code == 0) code = check_file(making, &draft->demand);
   if (code < 0) return code;
   if (plan->group_count == GROUPS_MAX)
     return plan_fail(making->error, "--size", "", NULL, "more than %u groups; say fewer words or sizes", GROUPS_MAX);
-  struct plan_group group = {.demand = draft->demand, .priority = draft->priority};
+  struct plan_group group = {.demand = draft->demand, .priority = draft->priority, .loops = draft->loops};
   group.size_fixed = making->request->size.count > 0 || making->request->file;
   group.smallest_bytes = draft->smallest_bytes < draft->demand.size_bytes ? draft->smallest_bytes : draft->demand.size_bytes;
   unsigned before = plan->group_count;
@@ -338,6 +351,7 @@ static bool asked_size(const struct plan_sizes *sizes, uint64_t value) {
 
 static bool asked_group(const struct plan_request *request, const struct plan_demand *demand) {
   bool writes = demand->direction == WEIR_WRITE;
+  if (request->file && weir_task_has_files(demand->task)) return false;
   if (request->file && (writes || (demand->cache == PLAN_COLD && !has_word(&request->cache, PLAN_COLD)))) return false;
   return asked(&request->task, demand->task) && asked(&request->direction, demand->direction) &&
          asked(&request->access, demand->access) && asked(&request->durability, demand->durability) &&
@@ -346,15 +360,24 @@ static bool asked_group(const struct plan_request *request, const struct plan_de
          asked(&request->process, demand->process) && asked_size(&request->request, demand->request_bytes);
 }
 
+/* What the user said about lines, what the task leaves no choice about, and all of FILE where that is a stream. */
+static void settle(const struct plan_request *request, struct plan_demand *demand) {
+  if (request->item_bytes) demand->item_bytes = request->item_bytes;
+  plan_settle_demand(demand);
+  if (request->file && !request->size.count && weir_task_streams(demand->task)) demand->size_bytes = request->file_bytes;
+}
+
 static int add_suite_group(struct making *making, const struct suite_group *group) {
   struct draft draft = {group->demand,   group->name,           group->methods,     group->baseline,
-                        group->priority, group->smallest_bytes, group->style_count, group->styles};
+                        group->priority, group->smallest_bytes, group->style_count, group->styles,
+                        group->loops};
   struct plan_sizes sizes = sizes_for(making->request, group->demand.size_bytes);
   if (draft.demand.access == WEIR_RANDOM && making->request->coverage > 0) draft.demand.coverage = making->request->coverage;
   int code = 0;
   for (unsigned i = 0; i < sizes.count && code == 0; i++) {
     if (i > 0 && sizes.values[i] == sizes.values[i - 1]) continue;
     draft.demand.size_bytes = sizes.values[i];
+    settle(making->request, &draft.demand);
     code = add_group(making, &draft);
   }
   return code;
@@ -476,6 +499,7 @@ static struct plan_demand demand_of(const struct combination *all, const struct 
       .request_bytes = word_of(all, BY_REQUEST),
       .coverage = 1,
   };
+  settle(request, &demand);
   if (demand.task == WEIR_TASK_WHOLE) {
     demand.access = WEIR_SEQUENTIAL;
     demand.request_bytes = 0;
@@ -488,6 +512,8 @@ static struct plan_demand demand_of(const struct combination *all, const struct 
     demand.write_share = request->write_share > 0 ? request->write_share : PLAN_WRITE_SHARE_DEFAULT;
     demand.target = WEIR_TARGET_OVERWRITE;
     demand.task = WEIR_TASK_BLOCKS;
+    if (!request->durability.count) demand.durability = WEIR_DURABILITY_NONE;
+  } else if (demand.task == WEIR_TASK_COPY) {
     if (!request->durability.count) demand.durability = WEIR_DURABILITY_NONE;
   } else if (demand.direction == WEIR_READ) {
     demand.durability = WEIR_DURABILITY_NONE;
@@ -510,7 +536,7 @@ static int groups_from_words(struct making *making) {
   int code = 0;
   do {
     struct draft draft = {
-        demand_of(&all, making->request), NULL, "", NULL, making->plan->group_count, SMALLEST_DEFAULT, 0, NULL};
+        demand_of(&all, making->request), NULL, "", NULL, making->plan->group_count, SMALLEST_DEFAULT, 0, NULL, 0};
     if (!demand_there(making->plan, &draft.demand)) code = add_group(making, &draft);
   } while (code == 0 && next_combination(&all));
   return code;
@@ -524,10 +550,18 @@ static bool only(const struct plan_words *words, unsigned value) {
   return words->count > 0;
 }
 
-static bool whole_only(const struct plan_request *request) { return only(&request->task, WEIR_TASK_WHOLE); }
+/* Does every task that is asked for take a file as a whole? */
+static bool whole_only(const struct plan_request *request) {
+  for (unsigned i = 0; i < request->task.count; i++) {
+    const enum weir_task task = (enum weir_task)request->task.values[i];
+    if (task != WEIR_TASK_WHOLE && !weir_task_streams(task)) return false;
+  }
+  return request->task.count > 0;
+}
 
 /* Does everything that is asked only read? Without a suite reading is the default. */
 static bool reads_only(const struct plan_request *request) {
+  if (has_word(&request->task, WEIR_TASK_COPY)) return false;
   return request->file || only(&request->direction, WEIR_READ) || (!request->suite && !request->direction.count);
 }
 
@@ -536,7 +570,8 @@ static int check_task(const struct plan_request *request, struct plan_error *err
     return plan_fail(error, "--access", "random", NULL,
                      "random access goes with task 'blocks'; a whole file is read in order");
   if (whole_only(request) && request->request.count)
-    return plan_fail(error, "--request", "", NULL, "task 'whole' has no request size; its methods choose their own");
+    return plan_fail(error, "--request", "", NULL, "task '%s' has no request size; its methods choose their own",
+                     plan_task_words[request->task.values[0]]);
   if (request->coverage > 0 && (whole_only(request) || only(&request->access, WEIR_SEQUENTIAL)))
     return plan_fail(error, "--coverage", "", NULL, "coverage goes with random access");
   if (request->coverage < 0 || request->coverage > 1)

@@ -69,7 +69,7 @@ struct suite_group {
   char name[96];
   struct plan_demand demand;
   unsigned priority;
-  uint64_t smallest_bytes;
+  uint64_t smallest_bytes, loops;
   const char *methods;  /* specs, one a line; "" and no styles = all that fit */
   const char *baseline; /* a spec, the name of a style, or NULL */
   unsigned style_count;
@@ -95,6 +95,8 @@ void suite_release(struct suite *suite);
 char *group_text_copy(const char *text);
 /* A name for the demand: "read-sequential-warm". */
 void group_demand_id(const struct plan_demand *demand, bool with_size, char out[GROUP_ID_MAX]);
+/* What the task leaves no choice about: the access of streams, the targets of writers of streams, the direction of copies. */
+void plan_settle_demand(struct plan_demand *demand);
 /* Sets the title from the demand. */
 int group_retitle(struct plan_group *group);
 /* Appends a cell (shallow copy) and gives it its unique name. */

@@ -38,7 +38,8 @@ struct plan_demand {
   enum plan_cache cache;         /* readers: of the file; writers: of an existing target */
   enum plan_process process;
   uint64_t size_bytes;
-  uint64_t request_bytes;        /* 0: the block size is a choice */
+  uint64_t request_bytes;        /* 0: the block size is a choice; copy, many: the size of one file */
+  uint64_t item_bytes;           /* streams: average bytes of a line in a made file; 0: PLAN_ITEM_DEFAULT */
   double write_share;            /* direction mixed: share of the requests that write, (0, 1) */
   double coverage;               /* random access: share of the blocks in one pass, (0, 1] */
 };
@@ -75,6 +76,7 @@ struct plan_group {
   char *title;                   /* "read sequential, 64 MiB, warm" */
   struct plan_demand demand;
   unsigned priority;             /* 0 is dropped last */
+  uint64_t loops;                /* passes of each sample; 0: as many as a sample needs to be long enough */
   bool size_fixed;               /* the user named the size: do not shrink it */
   uint64_t smallest_bytes;       /* do not shrink below */
   unsigned cell_count;
@@ -107,6 +109,9 @@ struct plan {
 };
 
 #define PLAN_WRITE_SHARE_DEFAULT 0.3
+#define PLAN_ITEM_DEFAULT 66u
+#define PLAN_ITEM_MAX (UINT64_C(1) << 20)
+#define PLAN_MANY_DEFAULT UINT64_C(65536) /* bytes of each of many files */
 #define PLAN_ROUNDS_DEFAULT 20u
 #define PLAN_TIME_DEFAULT_NS UINT64_C(60000000000)
 #define PLAN_CELLS_MAX 200u
@@ -117,7 +122,7 @@ struct plan {
  */
 struct plan_words { unsigned count; int values[8]; };
 struct plan_sizes { unsigned count; uint64_t values[16]; };
-struct plan_strings { unsigned count; const char *values[64]; };
+struct plan_strings { unsigned count; const char *values[256]; };
 struct plan_request {
   const char *suite;             /* NULL: "default", or none when methods or demand words (cache aside) are given */
   const char *file;              /* NULL, or the user's file; its size below */
@@ -131,6 +136,7 @@ struct plan_request {
   struct plan_strings places;    /* empty: "." */
   double coverage;               /* 0: not said */
   double write_share;            /* 0: not said */
+  unsigned item_bytes;           /* 0: not said */
   const char *baseline;          /* NULL: the method that stands first in the list; or a method spec */
   uint64_t seed;
   uint64_t time_ns;              /* 0: PLAN_TIME_DEFAULT_NS */

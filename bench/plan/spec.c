@@ -346,7 +346,7 @@ static bool param_applies(const struct weir_param *param, const struct plan_dema
 }
 
 static bool param_is_request(const struct weir_param *param, const struct plan_demand *demand) {
-  return demand->request_bytes && strcmp(param->name, "block") == 0;
+  return demand->request_bytes && !weir_task_has_files(demand->task) && strcmp(param->name, "block") == 0;
 }
 
 static bool param_fits(const struct weir_param *param, const struct spec *spec, const struct plan_demand *demand,
@@ -413,7 +413,12 @@ static int product_fill(struct product *product, const struct spec *spec, const 
     int code = axis_fill(axis, param, applies ? spec : &unsaid, scope->option, error);
     if (code < 0) return code;
   }
-  int code = threads_fill(&product->axes[product->count++], spec, scope, error);
+  struct axis *threads = &product->axes[product->count++];
+  int code = threads_fill(threads, spec, scope, error);
+  for (unsigned i = 0; i < threads->count && code == 0 && weir_task_streams(product->demand->task); i++)
+    if (threads->values[i] != 1)
+      code = plan_fail(error, find_said(spec, "threads") ? scope->option : "--threads", spec->text, NULL,
+                       "task '%s' is one stream: it has one thread", plan_task_words[product->demand->task]);
   struct axis *places = &product->axes[product->count++];
   for (places->count = 0; places->count < scope->place_count && places->count < SPEC_VALUES_MAX; places->count++)
     places->values[places->count] = places->count;

@@ -22,6 +22,7 @@ enum {
   AXIS_DIRECTION,
   AXIS_ACCESS,
   AXIS_REQUEST,
+  AXIS_SIZE,
   AXIS_DURABILITY,
   AXIS_TARGET,
   AXIS_CACHE,
@@ -40,7 +41,7 @@ struct suite_axis {
 struct suite_family {
   char name[48];
   struct suite_axis axes[AXES];
-  uint64_t size_bytes, smallest_bytes;
+  uint64_t smallest_bytes, item_bytes, loops;
   double coverage;
   unsigned priority;
   char *methods, *baseline;
@@ -79,14 +80,19 @@ static int bad_value(struct reader *reader, const char *key, const char *value, 
   return suite_fail(reader, value, NULL, text);
 }
 
-static int set_size(struct reader *reader, const char *value) {
-  if (units_parse_size(value, &reader->family->size_bytes) == 0) return 0;
-  return bad_value(reader, "size", value, "a size like 64MiB");
-}
-
 static int set_smallest(struct reader *reader, const char *value) {
   if (units_parse_size(value, &reader->family->smallest_bytes) == 0) return 0;
   return bad_value(reader, "smallest", value, "a size like 16MiB");
+}
+
+static int set_item(struct reader *reader, const char *value) {
+  if (units_parse_size(value, &reader->family->item_bytes) == 0 && reader->family->item_bytes <= PLAN_ITEM_MAX) return 0;
+  return bad_value(reader, "item", value, "a size up to 1MiB");
+}
+
+static int set_loops(struct reader *reader, const char *value) {
+  if (units_parse_count(value, &reader->family->loops) == 0 && reader->family->loops <= 1000000) return 0;
+  return bad_value(reader, "loops", value, "a number up to 1000000");
 }
 
 static int set_coverage(struct reader *reader, const char *value) {
@@ -127,14 +133,16 @@ static const struct key *key_find(const char *name) {
       [AXIS_DIRECTION] = {"direction", NULL, AXIS_DIRECTION, plan_direction_words},
       [AXIS_ACCESS] = {"access", NULL, AXIS_ACCESS, plan_access_words},
       [AXIS_REQUEST] = {"request", NULL, AXIS_REQUEST, NULL},
+      [AXIS_SIZE] = {"size", NULL, AXIS_SIZE, NULL},
       [AXIS_DURABILITY] = {"durability", NULL, AXIS_DURABILITY, plan_durability_words},
       [AXIS_TARGET] = {"target", NULL, AXIS_TARGET, plan_target_words},
       [AXIS_CACHE] = {"cache", NULL, AXIS_CACHE, plan_cache_words},
       [AXIS_CONSUMER] = {"consumer", NULL, AXIS_CONSUMER, plan_consumer_words},
       [AXIS_PROCESS] = {"process", NULL, AXIS_PROCESS, plan_process_words},
       [KEY_METHODS] = {"methods", add_methods, 0, NULL},
-      [KEY_FIRST_PLAIN] = {"size", set_size, 0, NULL},
-      {"smallest", set_smallest, 0, NULL},
+      [KEY_FIRST_PLAIN] = {"smallest", set_smallest, 0, NULL},
+      {"item", set_item, 0, NULL},
+      {"loops", set_loops, 0, NULL},
       {"coverage", set_coverage, 0, NULL},
       {"priority", set_priority, 0, NULL},
       {"baseline", set_baseline, 0, NULL},
@@ -186,7 +194,7 @@ static int take_part(struct reader *reader, const struct key *key, const char *p
     if (index < 0) return unknown_word(reader, key, part);
     value = (uint64_t)index;
   } else if (units_parse_size(part, &value) < 0 || value == 0) {
-    return bad_value(reader, key->name, part, "a size like 4KiB");
+    return bad_value(reader, key->name, part, key->axis == AXIS_SIZE ? "a size like 64MiB" : "a size like 4KiB");
   }
   for (unsigned i = 0; i < axis->count; i++)
     if (axis->values[i] == value) return bad_value(reader, key->name, part, "new in its list");
@@ -336,7 +344,8 @@ static struct plan_demand demand_at(const struct suite_family *family, const uns
       .cache = (enum plan_cache)value_of(family, at, AXIS_CACHE, PLAN_WARM),
       .consumer = (enum weir_consumer)value_of(family, at, AXIS_CONSUMER, WEIR_CONSUMER_TOUCH),
       .process = (enum plan_process)value_of(family, at, AXIS_PROCESS, PLAN_SAME),
-      .size_bytes = family->size_bytes,
+      .size_bytes = value_of(family, at, AXIS_SIZE, 0),
+      .item_bytes = family->item_bytes,
       .coverage = 1,
   };
   bool random = demand.access == WEIR_RANDOM, writes = demand.direction == WEIR_WRITE;
@@ -344,6 +353,7 @@ static struct plan_demand demand_at(const struct suite_family *family, const uns
   uint64_t durability = value_of(family, at, AXIS_DURABILITY, writes ? WEIR_DURABILITY_END : WEIR_DURABILITY_NONE);
   demand.durability = (enum weir_durability)durability;
   if (random) demand.coverage = family->coverage;
+  plan_settle_demand(&demand);
   if (demand.direction == WEIR_MIXED) demand.write_share = PLAN_WRITE_SHARE_DEFAULT;
   return demand;
 }
@@ -376,6 +386,9 @@ static int check_family(const char *suite, const struct suite_family *family, co
   if (demand->task == WEIR_TASK_WHOLE && (demand->access == WEIR_RANDOM || family->axes[AXIS_REQUEST].count))
     return plan_fail(error, "--suite", name, NULL, "%s: [%s] task whole has no request size and no random access", suite,
                      name);
+  if (weir_task_streams(demand->task) && (demand->access == WEIR_RANDOM || family->axes[AXIS_REQUEST].count))
+    return plan_fail(error, "--suite", name, NULL, "%s: [%s] task %s has no request size and no random access", suite, name,
+                     plan_task_words[demand->task]);
   if (demand->direction == WEIR_READ && demand->durability != WEIR_DURABILITY_NONE)
     return plan_fail(error, "--suite", name, NULL, "%s: [%s] reading has no durability", suite, name);
   return 0;
@@ -390,6 +403,7 @@ static int push_group(struct suite *suite, const struct suite_family *family, co
   *group = (struct suite_group){.demand = *demand,
                                 .priority = family->priority,
                                 .smallest_bytes = family->smallest_bytes,
+                                .loops = family->loops,
                                 .methods = family->methods,
                                 .baseline = family->baseline,
                                 .style_count = family->style_count,

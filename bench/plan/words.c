@@ -10,7 +10,7 @@
 
 #include "plan/parts.h"
 
-const char *const plan_task_words[] = {"blocks", "whole", NULL};
+const char *const plan_task_words[] = {"blocks", "whole", "lines", "text", "records", "typed", "copy", "many", NULL};
 const char *const plan_direction_words[] = {"read", "write", "mixed", NULL};
 const char *const plan_access_words[] = {"sequential", "random", NULL};
 const char *const plan_durability_words[] = {"none", "end", "each", NULL};

@@ -25,6 +25,7 @@ static double read_sync(const struct sample *s) { return per_pass(s, (double)s->
 static double read_close(const struct sample *s) { return per_pass(s, (double)s->phase_ns[RUN_CLOSE]); }
 static double read_bytes(const struct sample *s) { return per_pass(s, (double)s->bytes); }
 static double read_operations(const struct sample *s) { return per_pass(s, (double)s->operations); }
+static double read_items(const struct sample *s) { return per_pass(s, (double)s->items); }
 static double read_resident_before(const struct sample *s) { return share(s->resident_before_ppm); }
 static double read_resident_after(const struct sample *s) { return share(s->resident_after_ppm); }
 static double read_device_read(const struct sample *s) { return counted(s, s->device_read_bytes); }
@@ -129,6 +130,7 @@ void evidence_fill(const struct series *series, unsigned index, struct stat_cell
   if (cell->plan->capabilities & WEIR_CAP_FLOOR) return; /* it moved nothing: no rate, no label */
   cell->bytes_per_s = median(series, index, read_bytes) / cell->elapsed_ns.median * 1e9;
   cell->operations_per_s = median(series, index, read_operations) / cell->elapsed_ns.median * 1e9;
+  cell->items_per_s = median(series, index, read_items) / cell->elapsed_ns.median * 1e9;
   label_cell(series, index, cell->label);
   cell->limit_percent = limit_percent(series, index, cell);
   add_latency(series, index, cell);

@@ -77,7 +77,7 @@ static void partitions_cover_a_file_once(void **state) {
         struct plan_cell cell = one_cell(blocks[b], threads);
         struct plan_group group = {.cell_count = 1, .cells = &cell, .demand = {.size_bytes = sizes[s], .coverage = 1}};
         struct plan plan = {.group_count = 1, .groups = &group};
-        const struct cell_files files = {"f", "d", NULL, 1};
+        const struct cell_files files = {.path = "f", .directory = "d", .round = 1};
         uint64_t at = 0;
         for (unsigned i = 0; i < threads; i++) {
           struct cell_job job;
@@ -97,7 +97,7 @@ static void random_order_visits_each_block_once(void **state) {
     struct plan_group group = {.cell_count = 1, .cells = &cell,
                                .demand = {.access = WEIR_RANDOM, .size_bytes = blocks * 4096 - 7, .coverage = 1}};
     struct plan plan = {.seed = blocks, .group_count = 1, .groups = &group};
-    const struct cell_files files = {"f", "d", NULL, 1};
+    const struct cell_files files = {.path = "f", .directory = "d", .round = 1};
     struct cell_job job;
     cell_job_init(&job, &plan, 0, 0, 0, &files);
     unsigned char *seen = calloc(blocks, 1);
@@ -536,7 +536,7 @@ static void mixed_requests_are_checked_on_both_sides(void **state) {
   assert_int_equal(cell_of(&outcome, "made/good")->status, PLAN_OK);
   assert_int_equal(cell_of(&outcome, "made/forgetful")->status, PLAN_FAILED); /* it writes where it should read */
   struct cell_job job;
-  const struct cell_files files = {"f", "d", NULL, 1};
+  const struct cell_files files = {.path = "f", .directory = "d", .round = 1};
   uint64_t writes = 0;
   cell_job_init(&job, &outcome.run.plan, 0, 0, 0, &files);
   for (uint64_t i = 0; i < 10000; i++) writes += weir_order_writes(&job.job, i * job.job.block);

@@ -53,6 +53,7 @@ static void make_group(struct plan_group *group, const char *id) {
                                        PLAN_FRESH,
                                        UINT64_C(1) << 30,
                                        4096,
+                                       300,
                                        0.3,
                                        0.1};
   group->cells = calloc(3, sizeof *group->cells);

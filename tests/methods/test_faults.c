@@ -195,6 +195,10 @@ static int dead_enter(struct io_uring *ring, unsigned wait) {
   (void)ring, (void)wait;
   return -EBADF;
 }
+static int dead_poll(struct io_uring *ring) {
+  (void)ring;
+  return -EBADF;
+}
 #endif
 
 static void replace(const char *name, os_function *by) { assert_non_null(os_override(name, by)); }
@@ -706,6 +710,7 @@ static int run_on_dead_ring(void *unused) {
   struct trial_result result;
   trial.may_leak = true;
   (void)os_override("io_uring_enter", (os_function *)dead_enter);
+  (void)os_override("io_uring_poll", (os_function *)dead_poll);
   trial_run(&trial, &result);
   return result.end == TRIAL_RUN && result.error == -EBADF && result.reason.text[0] && result.covered == 0 ? 0 : 1;
 }
