@@ -185,13 +185,23 @@ static int check_distinct(const struct command *command, const struct output_lis
   return 0;
 }
 
+/* "study-a, study-b, ..." */
+static const char *overlay_names(char *out, size_t size) {
+  size_t used = 0;
+  out[0] = '\0';
+  for (unsigned i = 0; overlay_list[i].name && used < size; i++)
+    used += (size_t)snprintf(out + used, size - used, "%s%s", i ? ", " : "", overlay_list[i].name);
+  return out;
+}
+
 static int find_overlay(const struct command *command, const char *name, struct output_list *out) {
   const char *hint = NULL;
+  char names[128];
   if (!name) return 0;
   out->overlay = overlay_by_name(name, &hint);
   if (out->overlay) return 0;
   return command_fail(command, "--overlay", hint, "unknown study '%s'%s%s", name, hint ? "" : "; choose from ",
-                      hint ? "" : overlay_list[0].name);
+                      hint ? "" : overlay_names(names, sizeof names));
 }
 
 int output_prepare(const struct command *command, const struct output_options *options, const char *input,

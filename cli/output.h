@@ -33,7 +33,7 @@ struct output_options {
        .argument = "STUDY",                                                                                               \
        .kind = OPTION_TEXT,                                                                                               \
        .offset = offsetof(type, member.overlay),                                                                          \
-       .help = "set the figures that a study published beside ours\n(study-e, of the suite blocks)"},                     \
+       .help = "set the figures that a study published beside ours (study-a of\nsuite api, -b of text, -c of records, -e of blocks)"},\
   {                                                                                                                       \
     .name = "color", .argument = "WHEN", .kind = OPTION_WORD, .offset = offsetof(type, member.color),                     \
     .words = terminal_color_words, .help = "colours on standard output"                                                   \

@@ -103,14 +103,19 @@ static void put_limit(const struct page *page, const struct stat_cell *cell, str
 /* ---- what a study published ---- */
 
 static const struct overlay_figure *figure_of(const struct page *page, const struct stat_cell *cell) {
-  return overlay_find(page->overlay, &page->group->plan->demand, cell->plan);
+  return overlay_find(page->overlay, page->group->plan, cell->plan);
 }
 
 static void put_published(const struct page *page, const struct stat_cell *cell, struct text *out) {
   const struct overlay_figure *figure = figure_of(page, cell);
   if (figure == NULL) return;
-  text_decimal(out, figure->mb_per_s, figure->mb_per_s < 99.95 ? 1 : 0);
-  text_put(out, " MB/s");
+  if (figure->mb_per_s > 0) {
+    text_decimal(out, figure->mb_per_s, figure->mb_per_s < 99.95 ? 1 : 0);
+    text_put(out, " MB/s");
+  } else {
+    text_decimal(out, figure->seconds * 1e3, 3);
+    text_put(out, " ms");
+  }
 }
 
 /* Against the style of our baseline, as our own ratio is. */
@@ -119,7 +124,7 @@ static void put_published_speed(const struct page *page, const struct stat_cell 
   const struct overlay_figure *figure = figure_of(page, cell);
   const struct overlay_figure *base = group->baseline >= 0 ? figure_of(page, &group->cells[group->baseline]) : NULL;
   if (figure == NULL || base == NULL) return;
-  page_put_ratio(out, figure->mb_per_s / base->mb_per_s);
+  page_put_ratio(out, base->seconds / figure->seconds);
   text_put(out, "×");
 }
 

@@ -170,7 +170,7 @@ static void put_seed(const struct row *row, struct text *out) {
 /* ---- the published figures, where they are asked for --------------------------------------------------------------- */
 
 static const struct overlay_figure *figure_of(const struct row *row) {
-  return overlay_find(row->overlay, demand_of(row), row->cell->plan);
+  return overlay_find(row->overlay, row->group->plan, row->cell->plan);
 }
 static void put_published_seconds(const struct row *row, struct text *out) {
   const struct overlay_figure *figure = figure_of(row);
@@ -178,7 +178,7 @@ static void put_published_seconds(const struct row *row, struct text *out) {
 }
 static void put_published_speed(const struct row *row, struct text *out) {
   const struct overlay_figure *figure = figure_of(row);
-  if (figure != NULL) put_number(out, figure->mb_per_s, 3);
+  if (figure != NULL && figure->mb_per_s > 0) put_number(out, figure->mb_per_s, 3);
 }
 
 /* ---- the document -------------------------------------------------------------------------------------------------- */

@@ -13,14 +13,19 @@ const struct overlay *overlay_by_name(const char *name, const char **hint) {
   return NULL;
 }
 
-const struct overlay_figure *overlay_find(const struct overlay *overlay, const struct plan_demand *demand,
+static bool is_of(const struct overlay_figure *figure, const struct plan_group *group) {
+  const struct plan_demand *demand = &group->demand;
+  return figure->request_bytes == demand->request_bytes && figure->access == demand->access &&
+         figure->direction == demand->direction && (!figure->size_bytes || figure->size_bytes == demand->size_bytes) &&
+         (!figure->loops || figure->loops == group->loops);
+}
+
+const struct overlay_figure *overlay_find(const struct overlay *overlay, const struct plan_group *group,
                                           const struct plan_cell *cell) {
-  if (overlay == NULL || cell->style[0] == '\0' || demand->task != WEIR_TASK_BLOCKS) return NULL;
+  if (overlay == NULL || cell->style[0] == '\0') return NULL;
   for (unsigned i = 0; i < overlay->count; i++) {
     const struct overlay_figure *figure = &overlay->figures[i];
-    if (figure->request_bytes == demand->request_bytes && figure->access == demand->access &&
-        figure->direction == demand->direction && strcmp(figure->style, cell->style) == 0)
-      return figure;
+    if (is_of(figure, group) && strcmp(figure->style, cell->style) == 0) return figure;
   }
   return NULL;
 }

@@ -120,7 +120,7 @@ static bool has_figures(const struct page *page) {
   for (unsigned g = 0; g < page->summary->group_count; g++) {
     const struct plan_group *group = page->summary->groups[g].plan;
     for (unsigned c = 0; c < group->cell_count; c++)
-      if (overlay_find(page->overlay, &group->demand, &group->cells[c]) != NULL) return true;
+      if (overlay_find(page->overlay, group, &group->cells[c]) != NULL) return true;
   }
   return false;
 }

@@ -5,7 +5,7 @@ INPUT.ini, suites: OUTPUT.c defines plan_suites[]: name (file stem), summary (of
 summary is read here; what else the text says is checked by the program and its tests.
 
 INPUT.csv, published figures: OUTPUT.c defines overlay_list[]: name (file stem), what the lines "# key: text" at the head say,
-and a figure for each row.
+and the figures of each row.
 """
 import configparser
 import csv
@@ -44,12 +44,27 @@ def suites(paths):
 
 
 ACCESS = {"Seq": "WEIR_SEQUENTIAL", "Rand": "WEIR_RANDOM"}
-DIRECTION = {"Inp": "WEIR_READ", "Out": "WEIR_WRITE"}
+DIRECTION = {"Inp": "WEIR_READ", "Out": "WEIR_WRITE", "read": "WEIR_READ", "write": "WEIR_WRITE"}
+SIZES = {"0.66MB": 660_000, "10MB": 10_000_000, "50MB": 50_000_000}
 
 
-def figure(row):
-    return (f'    {{"{row["Style"]}", {ACCESS[row["Access"]]}, {DIRECTION[row["Inp/Out"]]}, {int(row["BlockSiz"])}, '
-            f'{float(row["Seconds"])!r}, {float(row["MBytes/sec"])!r}}},\n')
+def figure(style, seconds, direction="read", access="Seq", request=0, size=0, loops=0, mb_per_s=0.0):
+    return (f'    {{"{style}", {ACCESS[access]}, {DIRECTION[direction]}, {request}, {size}, {loops}, '
+            f'{float(seconds)!r}, {float(mb_per_s)!r}}},\n')
+
+
+def figures(row):
+    """What a row of one of the studies says; figures below their clock's step are left out."""
+    if "Style" in row:
+        return [figure(row["Style"], row["Seconds"], row["Inp/Out"], row["Access"], int(row["BlockSiz"]), mb_per_s=row["MBytes/sec"])]
+    if "run1_us" in row:
+        return [figure(row["id"], (float(row["run1_us"]) + float(row["run2_us"])) / 2e6)]
+    if "ns_loops_1" in row:
+        return [figure(row["id"], float(row[f"ns_loops_{loops}"]) / 1e9, loops=loops) for loops in (1, 100)]
+    if float(row["seconds"]) == 0:
+        return []
+    size = SIZES[row["size"]]
+    return [figure(row["id"], row["seconds"], row["direction"], size=size, mb_per_s=size / 1e6 / float(row["seconds"]))]
 
 
 def overlays(paths):
@@ -57,10 +72,11 @@ def overlays(paths):
     for number, path in enumerate(paths):
         lines = path.read_text(encoding="utf-8").splitlines()
         facts = dict(line[1:].strip().split(": ", 1) for line in lines if line.startswith("#"))
-        rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+        table = csv.DictReader(line for line in lines if not line.startswith("#"))
         try:
             arrays += array(f"name_{number}", path.stem) + "".join(array(f"{key}_{number}", facts[key]) for key in ("source", "machine", "file"))
-            arrays += f"static const struct overlay_figure figures_{number}[] = {{\n" + "".join(map(figure, rows)) + "};\n"
+            rows = [text for row in table for text in figures(row)]
+            arrays += f"static const struct overlay_figure figures_{number}[] = {{\n" + "".join(rows) + "};\n"
         except KeyError as error:
             sys.exit(f"{path}: missing or unknown: {error}")
         entries += f"    {{name_{number}, source_{number}, machine_{number}, file_{number}, {len(rows)}, figures_{number}}},\n"

@@ -31,7 +31,7 @@ enum {
   AXES
 };
 #define AXIS_VALUES_MAX 16u
-#define STYLES_MAX 16u
+#define STYLES_MAX 48u
 
 struct suite_axis {
   unsigned count; /* 0: not said */
@@ -233,7 +233,7 @@ static int take_style(struct reader *reader, const char *name, const char *value
   if (count < 1 || count > 2) return bad_value(reader, name, value, "a method that reads and one that writes");
   for (unsigned i = 0; i < family->style_count; i++)
     if (strcmp(family->styles[i].name, name) == 0) return bad_value(reader, "style", name, "new in its group");
-  if (family->style_count == STYLES_MAX) return bad_value(reader, "style", name, "among the first 16, which are all");
+  if (family->style_count == STYLES_MAX) return bad_value(reader, "style", name, "among the first 48, which are all");
   struct suite_style *style = &family->styles[family->style_count++];
   snprintf(style->name, sizeof style->name, "%s", name);
   return keep_style(reader, style, specs[0], count == 2 ? specs[1] : specs[0]);

@@ -112,12 +112,12 @@ static void every_cell_of_the_study_has_its_figure(void **state) {
   make(&request, methods_list);
   for (unsigned g = 0; g < made.group_count; g++)
     for (unsigned c = 0; c < made.groups[g].cell_count; c++) {
-      const struct overlay_figure *figure = overlay_find(overlay, &made.groups[g].demand, &made.groups[g].cells[c]);
+      const struct overlay_figure *figure = overlay_find(overlay, &made.groups[g], &made.groups[g].cells[c]);
       found += figure != NULL;
       assert_true(figure == NULL || (figure->seconds > 0 && figure->mb_per_s > 0));
     }
   assert_int_equal(found, 140);
-  const struct overlay_figure *first = overlay_find(overlay, &made.groups[14].demand, &made.groups[14].cells[0]);
+  const struct overlay_figure *first = overlay_find(overlay, &made.groups[14], &made.groups[14].cells[0]);
   assert_string_equal(made.groups[14].id, "study-write-sequential-64");
   assert_true(first && first->seconds == 1.872 && first->mb_per_s == 53.431);
   plan_release(&made);
