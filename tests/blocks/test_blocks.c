@@ -125,7 +125,7 @@ static void every_cell_of_the_study_has_its_figure(void **state) {
 
 static void unknown_studies_have_a_hint(void **state) {
   const char *hint = NULL;
-  assert_null(overlay_by_name("study-f", &hint));
+  assert_null(overlay_by_name("study_e", &hint));
   assert_string_equal(hint, "study-e");
   assert_null(overlay_by_name("nothing like it", &hint));
   assert_null(hint);

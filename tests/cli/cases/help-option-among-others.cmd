@@ -1,1 +1,1 @@
-weir bench --cache cold --help --size 1 | head -1
+weir bench --cache cold --help --size 1 | sed -n 1p
