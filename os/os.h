@@ -96,6 +96,8 @@ int os_resize(os_file file, uint64_t size);
 int os_allocate(os_file file, uint64_t size);
 /* The same, and what was in [0, size) before reads as zeros. */
 int os_allocate_zeroed(os_file file, uint64_t size);
+/* os_allocate for [offset, offset + length) alone; what is before may stay a hole. */
+int os_allocate_part(os_file file, uint64_t offset, uint64_t length);
 
 enum os_advice {
   OS_ADVICE_NORMAL,

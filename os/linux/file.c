@@ -140,18 +140,19 @@ int os_resize(os_file file, uint64_t size) {
 }
 
 /* fallocate itself: glibc's posix_fallocate writes a byte into every block where the file system cannot do it. */
-static int allocate(os_file file, uint64_t size, int mode) {
-  if (size > INT64_MAX) return -EFBIG;
-  if (size == 0) return 0; /* the kernel calls length 0 invalid */
+static int allocate(os_file file, uint64_t offset, uint64_t length, int mode) {
+  if (offset > INT64_MAX || length > INT64_MAX - offset) return -EFBIG;
+  if (length == 0) return 0; /* the kernel calls that invalid */
   int result;
-  do result = sys(fallocate)((int)file, mode, 0, (off_t)size);
+  do result = sys(fallocate)((int)file, mode, (off_t)offset, (off_t)length);
   while (result < 0 && errno == EINTR);
   int error = call_result(result);
   return error == -EINVAL || error == -ENOSYS ? -EOPNOTSUPP : error;
 }
 
-int os_allocate(os_file file, uint64_t size) { return allocate(file, size, 0); }
-int os_allocate_zeroed(os_file file, uint64_t size) { return allocate(file, size, FALLOC_FL_ZERO_RANGE); }
+int os_allocate(os_file file, uint64_t size) { return allocate(file, 0, size, 0); }
+int os_allocate_zeroed(os_file file, uint64_t size) { return allocate(file, 0, size, FALLOC_FL_ZERO_RANGE); }
+int os_allocate_part(os_file file, uint64_t offset, uint64_t length) { return allocate(file, offset, length, 0); }
 
 int os_advise(os_file file, uint64_t offset, uint64_t length, enum os_advice advice) {
   static const int words[] = {

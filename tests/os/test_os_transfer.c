@@ -335,6 +335,11 @@ static void allocation_sets_the_size(void **state) {
   assert_int_equal(os_resize(file, 10), 0);
   assert_int_equal(os_stat_file(file, &status), 0);
   assert_int_equal(status.size, 10);
+  assert_int_equal(os_allocate_part(file, MIB, 4096), 0); /* and leaves out what is before it */
+  assert_int_equal(os_stat_file(file, &status), 0);
+  assert_int_equal(status.size, MIB + 4096);
+  assert_true(status.allocated < MIB);
+  assert_int_equal(os_allocate_part(file, INT64_MAX, 1), -EFBIG);
   assert_int_equal(os_close(file), 0);
 }
 
