@@ -122,14 +122,13 @@ static void print_params(const struct weir_method *const *methods) {
 
 /* A plan in which every method stands, each with its presets, in every use that it serves. */
 static int plan_all(const struct listing_request *listing, struct plan *out, struct weir_reason *problem) {
-  struct plan_request request = {.places = listing->places,
-                                 .task = {2, {WEIR_TASK_BLOCKS, WEIR_TASK_WHOLE}},
-                                 .target = {2, {WEIR_TARGET_OVERWRITE, WEIR_TARGET_NEW}},
-                                 .size = {1, {UINT64_C(1) << 20}}};
+  struct plan_request request = {
+      .places = listing->places, .target = {2, {WEIR_TARGET_OVERWRITE, WEIR_TARGET_NEW}}, .size = {1, {UINT64_C(1) << 20}}};
   struct plan_error error;
   const struct plan_strings *names = &request.methods;
   const struct weir_method *const *methods = listing->outside.methods;
   uint32_t directions = 0;
+  for (int i = 0; plan_task_words[i]; i++) request.task.values[request.task.count++] = i;
   for (int i = 0; plan_direction_words[i]; i++) {
     request.direction.values[request.direction.count++] = i;
     directions |= WEIR_BIT(i);

@@ -27,8 +27,7 @@ struct methods_job {
 /* ---- in the process of its own ------------------------------------------------------------------------------------- */
 
 static int make_plan(const struct methods_job *job, struct plan *out) {
-  struct plan_request request = {.task = {2, {WEIR_TASK_BLOCKS, WEIR_TASK_WHOLE}},
-                                 .direction = {3, {WEIR_READ, WEIR_WRITE, WEIR_MIXED}},
+  struct plan_request request = {.direction = {3, {WEIR_READ, WEIR_WRITE, WEIR_MIXED}},
                                  .access = {2, {WEIR_SEQUENTIAL, WEIR_RANDOM}},
                                  .durability = {1, {WEIR_DURABILITY_END}},
                                  .target = {2, {WEIR_TARGET_OVERWRITE, WEIR_TARGET_NEW}},
@@ -39,6 +38,7 @@ static int make_plan(const struct methods_job *job, struct plan *out) {
                                  .seed = os_wall_ns()};
   struct plan_strings *names = &request.methods;
   struct plan_error error;
+  for (int i = 0; plan_task_words[i]; i++) request.task.values[request.task.count++] = i;
   for (unsigned i = 0; job->methods[i] && names->count < sizeof names->values / sizeof *names->values; i++)
     names->values[names->count++] = job->methods[i]->name;
   return plan_make(&request, job->methods, out, &error);

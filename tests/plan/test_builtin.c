@@ -42,7 +42,9 @@ static void methods_accept_their_own_values(void **state) {
   for (unsigned i = 0; methods_list[i]; i++) {
     const bool mixes = methods_list[i]->directions == WEIR_BIT(WEIR_MIXED);
     if (mixes && !plan_direction_words[WEIR_MIXED]) continue; /* no word for it yet */
-    const struct plan_words tasks = {mixes ? 1 : 2, {0, 1}}, durabilities = {3, {0, 1, 2}};
+    struct plan_words tasks = {0, {0}};
+    for (int task = 0; plan_task_words[task] && (!mixes || task == 0); task++) tasks.values[tasks.count++] = task;
+    const struct plan_words durabilities = {3, {0, 1, 2}};
     const struct plan_words directions = {mixes ? 1 : 2, {mixes ? WEIR_MIXED : WEIR_READ, WEIR_WRITE}};
     make(
         &(struct plan_request){
