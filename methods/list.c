@@ -44,6 +44,17 @@
   X(aio_libaio)        \
   X(aio_cached)        \
   X(aio_posix)         \
+  X(lines_fputs)       \
+  X(lines_writev)      \
+  X(lines_buffer)      \
+  X(lines_each)        \
+  X(lines_encode)      \
+  X(stream_lines)      \
+  X(text_write)        \
+  X(text_fwrite)       \
+  X(text_encode_whole) \
+  X(text_encode_steps) \
+  X(iconv_encode)      \
   X(weir_read_file)    \
   X(weir_write_file)   \
   X(weir_view)         \
@@ -53,6 +64,10 @@
   X(weir_pwrite)       \
   X(weir_queue)        \
   X(weir_queue_direct) \
+  X(weir_write_lines)  \
+  X(weir_write_text)   \
+  X(weir_write_pieces) \
+  X(weir_encode)       \
   X(null)
 
 #define DECLARE(name) extern const struct weir_method methods_##name;

@@ -16,21 +16,30 @@
 
 enum { PARAM_BLOCK, PARAM_BUFFER, PARAM_ROOM, PARAM_EXTEND };
 enum { CIN_SYNC = 2 };
+enum { LINES_ROOM, LINES_EXTEND };
 
 struct stream_state {
   struct landing landing;
   struct stream_wish wish;
   struct stream *stream;
   os_file file;
+  enum target_extend extend; /* of writers */
 };
 
 /* ---- life ---------------------------------------------------------------------------------------------------------- */
 
-static int probe(const struct weir_job *job, struct weir_reason *reason) {
+static int probe_stream(const struct weir_job *job, uint64_t extend, struct weir_reason *reason) {
   if (!stream_built_in())
     return target_unfit(reason, -ENOSYS, "built without a C++ compiler", "install g++ and build again");
-  if (job->direction != WEIR_WRITE) return 0;
-  return target_probe_extend(job, (enum target_extend)job->params[PARAM_EXTEND], reason);
+  return job->direction == WEIR_WRITE ? target_probe_extend(job, (enum target_extend)extend, reason) : 0;
+}
+
+static int probe(const struct weir_job *job, struct weir_reason *reason) {
+  return probe_stream(job, job->direction == WEIR_WRITE ? job->params[PARAM_EXTEND] : 0, reason);
+}
+
+static int probe_lines(const struct weir_job *job, struct weir_reason *reason) {
+  return probe_stream(job, job->params[LINES_EXTEND], reason);
 }
 
 static int probe_cin(const struct weir_job *job, struct weir_reason *reason) {
@@ -45,19 +54,29 @@ static int setup_with(struct stream_state *s, const struct weir_job *job, enum s
                        &(struct landing_wish){.policy = (enum weir_buffer_policy)job->params[PARAM_BUFFER]});
 }
 
-static int setup_file(struct stream_state *s, const struct weir_job *job, enum stream_kind kind) {
-  int error = setup_with(s, job, kind);
-  const size_t size = (size_t)job->params[PARAM_ROOM];
-  if (error || size == 0) return error;
+static int get_room(struct stream_state *s, const struct weir_job *job, size_t size) {
   void *room = NULL;
-  error = job->host->buffer_get(job, size, 1, WEIR_BUFFER_REUSED, &room);
+  if (size == 0) return 0;
+  int error = job->host->buffer_get(job, size, 1, WEIR_BUFFER_REUSED, &room);
   if (error) return job->host->fail(job, error, "no memory for a stream buffer of %zu bytes", size);
   s->wish.buffer = room;
   s->wish.buffer_size = size;
   return 0;
 }
 
+static int setup_file(struct stream_state *s, const struct weir_job *job, enum stream_kind kind) {
+  if (job->direction == WEIR_WRITE) s->extend = (enum target_extend)job->params[PARAM_EXTEND];
+  int error = setup_with(s, job, kind);
+  return error ? error : get_room(s, job, (size_t)job->params[PARAM_ROOM]);
+}
+
 static int setup_fstream(void *state, const struct weir_job *job) { return setup_file(state, job, STREAM_FSTREAM); }
+static int setup_lines(void *state, const struct weir_job *job) {
+  struct stream_state *s = state; /* without a landing: lines lie ready */
+  s->extend = (enum target_extend)job->params[LINES_EXTEND];
+  s->wish = (struct stream_wish){.kind = STREAM_FSTREAM, .path = job->path, .writes = true};
+  return get_room(s, job, (size_t)job->params[LINES_ROOM]);
+}
 static int setup_filebuf(void *state, const struct weir_job *job) { return setup_file(state, job, STREAM_FILEBUF); }
 static int setup_cin(void *state, const struct weir_job *job) {
   struct stream_state *s = state;
@@ -68,10 +87,9 @@ static int setup_cin(void *state, const struct weir_job *job) {
 
 static int open_file(struct stream_state *s, const struct weir_job *job) {
   if (!s->wish.writes) return target_open(job, 0, &s->file);
-  const enum target_extend extend = (enum target_extend)job->params[PARAM_EXTEND];
   const bool empty = job->target == WEIR_TARGET_NEW || job->target == WEIR_TARGET_TRUNCATE;
-  s->wish.appends = empty && extend == TARGET_APPEND;
-  return target_open_extending(job, 0, extend, &s->file);
+  s->wish.appends = empty && s->extend == TARGET_APPEND;
+  return target_open_extending(job, 0, s->extend, &s->file);
 }
 
 static int seek_to(const struct stream_state *s, const struct weir_job *job, uint64_t offset) {
@@ -168,6 +186,32 @@ static int run_write(const struct stream_state *s, const struct weir_job *job, s
   return 0;
 }
 
+/* Lines between two looks at the flow's stop. */
+#define BATCH 256u
+
+/* They lie one behind the other. */
+static uint64_t bytes_of(const struct weir_span *lines, size_t count) {
+  return (uint64_t)(lines[count - 1].data - lines->data) + lines[count - 1].size;
+}
+
+static int run_lines(void *state, const struct weir_job *job, struct weir_flow *flow, uint64_t budget) {
+  const struct stream_state *s = state;
+  const size_t count = job->input->item_count;
+  if (budget == 0) return 0;
+  for (size_t from = 0; from < count; from += BATCH) {
+    const struct weir_span *lines = job->input->items + from;
+    const size_t some = count - from < BATCH ? count - from : BATCH;
+    if (weir_stopped(flow)) return 0;
+    int error = stream_write_each(s->stream, lines, some);
+    if (error) return target_failed(job, "writing", flow->bytes, bytes_of(lines, some), error);
+    weir_passed(flow, bytes_of(lines, some));
+  }
+  int error = stream_flush(s->stream);
+  if (error) return target_refused(job, "emptying the stream's buffer", error);
+  flow->operations++;
+  return 0;
+}
+
 static int run(void *state, const struct weir_job *job, struct weir_flow *flow, uint64_t budget) {
   const struct stream_state *s = state;
   const uint64_t count = landing_count(job, budget);
@@ -185,6 +229,8 @@ static const struct weir_param file_params[] = {[PARAM_BLOCK] = LANDING_PARAM_BL
                                                 [PARAM_BUFFER] = LANDING_PARAM_BUFFER(NULL),
                                                 [PARAM_ROOM] = PARAM_STREAMBUF,
                                                 [PARAM_EXTEND] = METHODS_PARAM_EXTEND(METHODS_EXTEND_IN_ORDER)};
+static const struct weir_param lines_params[] = {
+    [LINES_ROOM] = PARAM_STREAMBUF, [LINES_EXTEND] = METHODS_PARAM_EXTEND(METHODS_EXTEND_IN_ORDER)};
 static const struct weir_param cin_params[] = {
     [PARAM_BLOCK] = LANDING_PARAM_BLOCK(NULL),
     [PARAM_BUFFER] = LANDING_PARAM_BUFFER(NULL),
@@ -217,6 +263,27 @@ const struct weir_method methods_stream_ofstream = {
     .param_count = METHODS_COUNT(file_params),
     .setup = setup_fstream,
     .sync = sync_both};
+
+/* A stream opens its file itself and not so that each write is durable. */
+const struct weir_method methods_stream_lines = {
+    METHODS_ABI,
+    .directions = WEIR_BIT(WEIR_WRITE),
+    .durabilities = WEIR_BIT(WEIR_DURABILITY_NONE) | WEIR_BIT(WEIR_DURABILITY_END),
+    .name = "stream/write-lines",
+    .summary = "line by line into a C++ output file stream",
+    .calls = "std::ofstream write; flush, fdatasync(2)",
+    .tasks = WEIR_BIT(WEIR_TASK_LINES),
+    .accesses = WEIR_BIT(WEIR_SEQUENTIAL),
+    .params = lines_params,
+    .param_count = METHODS_COUNT(lines_params),
+    .state_size = sizeof(struct stream_state),
+    .probe = probe_lines,
+    .setup = setup_lines,
+    .open = open_both,
+    .run = run_lines,
+    .sync = sync_both,
+    .close = close_both,
+    .teardown = teardown};
 
 const struct weir_method methods_stream_filebuf = {
     STREAM_FILE,

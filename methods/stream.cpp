@@ -13,6 +13,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "weir/method.h"
+
 extern "C" {
 #include "stream.h"
 }
@@ -22,6 +24,7 @@ struct stream {
   virtual int open(const stream_wish &wish) = 0;
   virtual int64_t read(char *, std::streamsize) { return -EBADF; }
   virtual int write(const char *, std::streamsize) { return -EBADF; }
+  virtual int write_each(const weir_span *, size_t) { return -EBADF; }
   virtual int seek(std::streamoff offset) = 0;
   virtual int flush() { return 0; }
   virtual int close() = 0;
@@ -76,6 +79,11 @@ struct output final : stream {
     return out ? 0 : error_left();
   }
   int write(const char *data, std::streamsize length) override { return out.write(data, length) ? 0 : error_left(); }
+  int write_each(const weir_span *pieces, size_t count) override {
+    for (size_t i = 0; i < count; i++)
+      if (!out.write(pieces[i].data, static_cast<std::streamsize>(pieces[i].size))) return error_left();
+    return 0;
+  }
   int seek(std::streamoff offset) override { return out.seekp(offset) ? 0 : error_left(); }
   int flush() override { return out.flush() ? 0 : error_left(); }
   int close() override {
@@ -160,6 +168,10 @@ int64_t stream_read(stream *s, void *data, size_t length) {
 
 int stream_write(stream *s, const void *data, size_t length) {
   return guarded<int>([&] { return s->write(static_cast<const char *>(data), static_cast<std::streamsize>(length)); });
+}
+
+int stream_write_each(stream *s, const weir_span *pieces, size_t count) {
+  return guarded<int>([&] { return s->write_each(pieces, count); });
 }
 
 int stream_seek(stream *s, uint64_t offset) {

@@ -27,12 +27,15 @@ struct stream_wish {
 };
 
 struct stream;
+struct weir_span; /* of weir/method.h */
 bool stream_built_in(void);
 int stream_open(const struct stream_wish *wish, struct stream **out);
 /* Bytes read; fewer than asked for at the end of the file only. */
 int64_t stream_read(struct stream *stream, void *data, size_t length);
 /* All or an error. */
 int stream_write(struct stream *stream, const void *data, size_t length);
+/* The same for several pieces, one after the other. */
+int stream_write_each(struct stream *stream, const struct weir_span *pieces, size_t count);
 int stream_seek(struct stream *stream, uint64_t offset);
 int stream_flush(struct stream *stream);
 /* Frees the stream whatever happens. */
