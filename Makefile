@@ -2,7 +2,7 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 
-.PHONY: run build check sanitize fuzz peers install clean setup-run setup-check setup-peers
+.PHONY: run build check sanitize sanitize-threads fuzz peers install clean setup-run setup-check setup-peers
 .DEFAULT_GOAL := build
 
 setup-run:
@@ -36,6 +36,14 @@ sanitize: setup-check
 	@UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 python3 scripts/check.py $(BUILD)-sanitize --timeout-multiplier 4 \
 	  --no-suite faults --no-suite memory --no-suite doctor
 
+# What the library does with threads under ThreadSanitizer: queue, streams, parallel lines, counting, copies.
+sanitize-threads: setup-check
+	@test -f $(BUILD)-threads/build.ninja || CC=clang CXX=clang++ meson setup $(BUILD)-threads \
+	  -Db_sanitize=thread -Db_lundef=false -Dwerror=true
+	@ninja -C $(BUILD)-threads --quiet $(addprefix tests/lib/test_lib_,count lines stream copy queue)
+	@TSAN_OPTIONS=halt_on_error=1 python3 scripts/check.py $(BUILD)-threads --no-rebuild \
+	  --timeout-multiplier 6 --suite threads
+
 # The speed of weir beside that of others: a table and $(BUILD)/peers.json. Needs a machine that does nothing else.
 peers: setup-peers
 	@$(MAKE) --no-print-directory build
@@ -53,4 +61,4 @@ install: build
 	@meson install -C $(BUILD) --no-rebuild
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-fuzz
+	rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-threads $(BUILD)-fuzz
