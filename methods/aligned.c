@@ -9,26 +9,25 @@
 
 #include "target.h"
 
-#define GRANULE_WHEN_NOT_TOLD 4096u
 #define REMEDY "use a buffered method, or a directory on a file system with direct I/O such as ext4 or xfs"
 
-static size_t granule_of(os_file file) {
+size_t aligned_granule_of(os_file file) {
   uint32_t memory = 0, offset = 0;
-  if (os_direct_alignment(file, &memory, &offset) != 0 || offset == 0) return GRANULE_WHEN_NOT_TOLD;
+  if (os_direct_alignment(file, &memory, &offset) != 0 || offset == 0) return ALIGNED_WHEN_NOT_TOLD;
   return memory > offset ? memory : offset;
 }
 
 size_t aligned_granule(const struct weir_job *job) {
   os_file file;
   bool scratch;
-  if (target_open_trial(job, 0, &file, &scratch) != 0) return GRANULE_WHEN_NOT_TOLD;
-  const size_t granule = granule_of(file);
+  if (target_open_trial(job, 0, &file, &scratch) != 0) return ALIGNED_WHEN_NOT_TOLD;
+  const size_t granule = aligned_granule_of(file);
   (void)os_close(file);
   return granule;
 }
 
 /* Some file systems accept the flag when a file is opened and refuse the first transfer. */
-static int try_transfer(os_file file, bool scratch, size_t granule) {
+int aligned_try(os_file file, bool scratch, size_t granule) {
   void *room = NULL;
   int error = os_memory_get(2 * granule, 0, &room);
   if (error) return error;
@@ -61,12 +60,12 @@ int aligned_probe(const struct weir_job *job, struct weir_reason *reason) {
   bool scratch;
   int error = target_open_trial(job, OS_DIRECT, &file, &scratch);
   /* No file yet and no way to make a nameless one to try on: opening will tell. */
-  if (error == -EOPNOTSUPP && scratch) return check_request(job, GRANULE_WHEN_NOT_TOLD, reason);
+  if (error == -EOPNOTSUPP && scratch) return check_request(job, ALIGNED_WHEN_NOT_TOLD, reason);
   if (error) return target_unavailable(reason, error, "opening for direct I/O", REMEDY);
-  const size_t granule = granule_of(file);
+  const size_t granule = aligned_granule_of(file);
   error = check_request(job, granule, reason);
   if (!error) {
-    error = try_transfer(file, scratch, granule);
+    error = aligned_try(file, scratch, granule);
     if (error) (void)target_unavailable(reason, error, "the first direct transfer", REMEDY);
   }
   (void)os_close(file);

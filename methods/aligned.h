@@ -14,6 +14,12 @@
 /* One granule for memory, offset and length: the largest that any of them needs. A power of two. */
 size_t aligned_granule(const struct weir_job *job);
 
+#define ALIGNED_WHEN_NOT_TOLD 4096u
+/* The same of an open file. */
+size_t aligned_granule_of(os_file file);
+/* One real transfer on a file opened for direct I/O: a write where it is a scratch file, else a read. The plain error. */
+int aligned_try(os_file file, bool scratch, size_t granule);
+
 /* Opens for direct I/O, compares the request size with the granule, and does a real transfer. */
 int aligned_probe(const struct weir_job *job, struct weir_reason *reason);
 

@@ -68,6 +68,24 @@
   X(weir_write_text)   \
   X(weir_write_pieces) \
   X(weir_encode)       \
+  X(copy_read_write)   \
+  X(copy_double)       \
+  X(copy_mapped)       \
+  X(copy_stdio)        \
+  X(copy_range)        \
+  X(copy_sendfile)     \
+  X(copy_splice)       \
+  X(copy_reflink)      \
+  X(copy_direct)       \
+  X(copy_ring)         \
+  X(copy_cp)           \
+  X(many_read)         \
+  X(many_openat)       \
+  X(many_pread_stat)   \
+  X(many_stdio)        \
+  X(many_mapped)       \
+  X(many_direct)       \
+  X(many_ring)         \
   X(null)
 
 #define DECLARE(name) extern const struct weir_method methods_##name;

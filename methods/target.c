@@ -8,21 +8,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WORDS_MAX 96
-
-static const char *words(int error, char out[WORDS_MAX]) {
-  if (strerror_r(-error, out, WORDS_MAX) != 0) (void)snprintf(out, WORDS_MAX, "error %d", -error);
+const char *target_words(int error, char out[TARGET_WORDS_MAX]) {
+  if (strerror_r(-error, out, TARGET_WORDS_MAX) != 0) (void)snprintf(out, TARGET_WORDS_MAX, "error %d", -error);
   return out;
 }
 
 int target_failed(const struct weir_job *job, const char *doing, uint64_t offset, uint64_t length, int error) {
-  char text[WORDS_MAX];
-  return job->host->fail(job, error, "%s %" PRIu64 " bytes at %" PRIu64 ": %s", doing, length, offset, words(error, text));
+  char text[TARGET_WORDS_MAX];
+  return job->host->fail(job, error, "%s %" PRIu64 " bytes at %" PRIu64 ": %s", doing, length, offset, target_words(error, text));
 }
 
 int target_refused(const struct weir_job *job, const char *doing, int error) {
-  char text[WORDS_MAX];
-  return job->host->fail(job, error, "%s: %s", doing, words(error, text));
+  char text[TARGET_WORDS_MAX];
+  return job->host->fail(job, error, "%s: %s", doing, target_words(error, text));
 }
 
 void target_remedy(const struct weir_job *job, const char *remedy) {
@@ -34,8 +32,8 @@ int target_ended(const struct weir_job *job, uint64_t at) {
 }
 
 int target_unavailable(struct weir_reason *reason, int error, const char *what, const char *remedy) {
-  char text[WORDS_MAX];
-  (void)snprintf(reason->text, sizeof reason->text, "%s: %s", what, words(error, text));
+  char text[TARGET_WORDS_MAX];
+  (void)snprintf(reason->text, sizeof reason->text, "%s: %s", what, target_words(error, text));
   (void)snprintf(reason->remedy, sizeof reason->remedy, "%s", remedy);
   return error;
 }
@@ -76,7 +74,7 @@ static bool starts_empty(const struct weir_job *job) {
   return job->direction == WEIR_WRITE && (job->target == WEIR_TARGET_NEW || job->target == WEIR_TARGET_TRUNCATE);
 }
 
-static int give_length(os_file file, uint64_t size, enum target_extend extend) {
+int target_give_length(os_file file, uint64_t size, enum target_extend extend) {
   switch (extend) {
     case TARGET_RESIZE:
       return os_resize(file, size);
@@ -95,7 +93,7 @@ int target_open_extending(const struct weir_job *job, unsigned flags, enum targe
   if (!starts_empty(job)) return target_open(job, flags, out);
   int error = target_open(job, flags | (extend == TARGET_APPEND ? OS_APPEND : 0), out);
   if (error || !weir_is_first(job) || job->file_size == 0) return error;
-  error = give_length(*out, job->file_size, extend);
+  error = target_give_length(*out, job->file_size, extend);
   if (!error) return 0;
   error = target_failed(job, "allocating", 0, job->file_size, error);
   (void)os_close(*out);
@@ -109,7 +107,7 @@ int target_probe_extend(const struct weir_job *job, enum target_extend extend, s
                         "use one thread and sequential access, or another extend");
   os_file file;
   if (extend == TARGET_GROW || extend == TARGET_APPEND || target_open_scratch(job, 0, &file) != 0) return 0;
-  int error = give_length(file, os_page_size(), extend);
+  int error = target_give_length(file, os_page_size(), extend);
   (void)os_close(file);
   return error
              ? target_unavailable(reason, error, "giving a file its length ahead", "use extend=grow, or another file system")

@@ -26,6 +26,8 @@ enum target_extend {
 int target_open_extending(const struct weir_job *job, unsigned flags, enum target_extend extend, os_file *out);
 /* Can this be done here? For probes of writers. */
 int target_probe_extend(const struct weir_job *job, enum target_extend extend, struct weir_reason *reason);
+/* Gives an empty file its length in the chosen way. The plain error, no words. */
+int target_give_length(os_file file, uint64_t size, enum target_extend extend);
 /* Tells the system how the partition will be read. */
 int target_advise(const struct weir_job *job, os_file file, enum os_advice advice);
 int target_close(const struct weir_job *job, os_file file);
@@ -33,6 +35,9 @@ int target_close(const struct weir_job *job, os_file file);
 /* The sync phase: what was written through `file` is durable, and the name of a new file too. */
 int target_sync(const struct weir_job *job, os_file file);
 
+#define TARGET_WORDS_MAX 96
+/* The system's words for an error; returns `out`. */
+const char *target_words(int error, char out[TARGET_WORDS_MAX]);
 /* Keeps "`doing` `length` bytes at `offset`: words of `error`" and returns `error`. */
 int target_failed(const struct weir_job *job, const char *doing, uint64_t offset, uint64_t length, int error);
 /* The same for calls without a place in the file: "`doing`: words of `error`". */

@@ -18,6 +18,7 @@
 
 #include "base/units.h"
 #include "os/os.h"
+#include "trial_files.h"
 
 static struct {
   char directory[PATH_MAX], path[PATH_MAX + 16];
@@ -55,6 +56,8 @@ int trial_begin(void) {
 
 void trial_finish(void) {
   (void)unlink(scene.path);
+  (void)os_remove_tree(trial_sources());
+  (void)os_remove_tree(trial_copies());
   (void)rmdir(scene.directory);
   free(scene.content);
   free(scene.coverage);
@@ -124,6 +127,10 @@ static void lay_out_mixed(const struct trial *trial) {
 }
 
 void trial_lay_out(const struct trial *trial) {
+  if (weir_task_has_files(trial->task)) {
+    trial_lay_out_files(trial);
+    return;
+  }
   if (trial->direction == WEIR_MIXED) {
     lay_out_mixed(trial);
     return;
@@ -238,7 +245,10 @@ static uint64_t next_tick(void) {
   return ++ticks;
 }
 static void latency(struct weir_flow *flow, uint64_t elapsed_ns) {
-  if (elapsed_ns > 0) ((struct instance *)flow->core)->result->latencies++;
+  struct instance *self = flow->core;
+  if (elapsed_ns > 0) self->result->latencies++;
+  /* Bytes that are copied pass no hook. */
+  if (self->trial->task == WEIR_TASK_COPY && ++self->hooks == self->trial->stop_after) atomic_store(self->stop, 1);
 }
 
 /* ---- the job ------------------------------------------------------------------------------------------------------- */
@@ -296,7 +306,8 @@ static void make_job(const struct trial *trial, unsigned number, struct trial_re
                            .durability = trial->durability,
                            .target = trial->target,
                            .consumer = trial->consumer,
-                           .path = scene.path,
+                           .path = weir_task_has_files(trial->task) ? trial_sources() : scene.path,
+                           .copy_directory = trial->task == WEIR_TASK_COPY ? trial_copies() : NULL,
                            .directory = scene.directory,
                            .file_size = trial->size,
                            .instance = number,
@@ -411,7 +422,8 @@ void trial_run(const struct trial *trial, struct trial_result *result) {
 }
 
 const char *trial_name(const struct trial *t, char *out, size_t size) {
-  static const char *const tasks[] = {"blocks", "whole"}, *const directions[] = {"read", "write", "mixed"},
+  static const char *const tasks[] = {"blocks", "whole", "lines", "text",
+                                                             "records", "typed", "copy", "many"}, *const directions[] = {"read", "write", "mixed"},
                            *const accesses[] = {"sequential", "random"}, *const durabilities[] = {"none", "end", "each"},
                            *const targets[] = {"overwrite", "truncate", "new", "preallocated"};
   int used = snprintf(out, size, "%s %s %s %s durability=%s target=%s size=%" PRIu64 " block=%" PRIu64 " instances=%u",
