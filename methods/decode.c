@@ -51,15 +51,18 @@ FOLDED size_t put(struct decode *d, uint32_t point, uint16_t *out, bool store) {
   return 1;
 }
 
+/* All of a step as if it were ASCII. */
+FOLDED void widen(const unsigned char *restrict in, uint16_t *restrict out) {
+  for (unsigned i = 0; i < STEP; i++) out[i] = in[i];
+}
+
 /* Leading bytes below 0x80. Of the last step all is written: there is room for a unit for each byte that is left. */
 FOLDED size_t ascii(const unsigned char *in, size_t length, uint16_t *out, bool store) {
   size_t at = 0;
   for (; length - at >= STEP; at += STEP) {
     uint64_t words[2];
     memcpy(words, in + at, sizeof words);
-    if (store) {
-      for (unsigned i = 0; i < STEP; i++) out[at + i] = in[at + i];
-    }
+    if (store) widen(in + at, out + at);
     if ((words[0] | words[1]) & HIGH_BITS) break;
   }
   for (; at < length && in[at] < 0x80; at++) {

@@ -55,6 +55,23 @@
   X(text_encode_whole) \
   X(text_encode_steps) \
   X(iconv_encode)      \
+  X(text_bytes)        \
+  X(text_whole)        \
+  X(text_steps)        \
+  X(text_grow)         \
+  X(text_chunks)       \
+  X(text_append)       \
+  X(text_line_append)  \
+  X(iconv_decode)      \
+  X(lines_getline)     \
+  X(lines_fgets)       \
+  X(lines_strdup)      \
+  X(lines_slices)      \
+  X(lines_iterator)    \
+  X(lines_mapped)      \
+  X(lines_array)       \
+  X(lines_slice_array) \
+  X(text_split)        \
   X(weir_read_file)    \
   X(weir_write_file)   \
   X(weir_view)         \
