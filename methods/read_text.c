@@ -128,7 +128,7 @@ static const struct weir_param bytes_params[] = {
     [BYTES_BUFFER] = {.name = "buffer",
                       .kind = WEIR_PARAM_CHOICE,
                       .preset = "reused",
-                      .sweep = "fresh|reused",
+                      .sweep = "reused|fresh",
                       .choices = "fresh|reused|huge|zeroed",
                       WEIR_PARAM_EVERYWHERE,
                       .help = "memory for the file: new each time, used before, new in huge pages, or new and set to zero"},
