@@ -337,6 +337,20 @@ void os_wake_one(const volatile unsigned *word);  /* one of them */
 /* Keeps the calling thread on one CPU, counted from 0 among those the process may use. */
 int os_thread_pin(unsigned cpu);
 
+/* A count by which one thread tells another. How is the caller's choice; each of them orders memory, and any thread may use it. */
+enum os_gate_kind {
+  OS_GATE_LOCK,      /* a lock and a condition */
+  OS_GATE_EVENT,     /* an object of the system: a call for every give and every take */
+  OS_GATE_SEMAPHORE, /* the semaphore of the C library */
+  OS_GATE_SPIN,      /* an atomic number, looked at again and again; other threads get the CPU now and then */
+  OS_GATE_ATOMIC,    /* an atomic number; a call only to sleep at zero and to wake who sleeps */
+};
+struct os_gate;
+int os_gate_open(enum os_gate_kind kind, struct os_gate **out);
+void os_gate_close(struct os_gate *gate); /* no thread uses it any more; NULL is nothing */
+void os_gate_give(struct os_gate *gate);  /* one more */
+void os_gate_take(struct os_gate *gate);  /* one less; waits until there is one */
+
 /* The first interrupt (Ctrl-C, SIGTERM, SIGHUP) sets *flag to 1, the second to 2, ... Also ignores SIGPIPE and SIGXFSZ. */
 int os_interrupts_catch(volatile int *flag);
 

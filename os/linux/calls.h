@@ -15,6 +15,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdint.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -123,6 +124,7 @@ _Static_assert(sizeof(struct call_statx) == 256, "the kernel writes 256 bytes");
   X(pidfd_open, call_pidfd_open, int, (pid_t pid))                                                                    \
   X(ppoll, ppoll, int, (struct pollfd * fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask))     \
   X(pipe2, pipe2, int, (int *ends, int flags))                                                                        \
+  X(eventfd, eventfd, int, (unsigned count, int flags))                                                               \
   X(setpgid, setpgid, int, (pid_t pid, pid_t group))                                                                  \
   X(prctl, call_prctl, int, (int option, unsigned long argument))                                                     \
   X(sched_getaffinity, sched_getaffinity, int, (pid_t pid, size_t size, cpu_set_t * set))                             \
