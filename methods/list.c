@@ -41,6 +41,13 @@
   X(ring_direct)       \
   X(ring_linked)       \
   X(ring_several)      \
+  X(overlap_none)      \
+  X(overlap_ring)      \
+  X(overlap_aio)       \
+  X(overlap_thread)    \
+  X(overlap_text_all)  \
+  X(overlap_text_grow) \
+  X(overlap_lines_append) \
   X(aio_libaio)        \
   X(aio_cached)        \
   X(aio_posix)         \
