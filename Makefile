@@ -36,11 +36,13 @@ sanitize: setup-check
 	@UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 python3 scripts/check.py $(BUILD)-sanitize --timeout-multiplier 4 \
 	  --no-suite faults --no-suite memory --no-suite doctor
 
-# What the library does with threads under ThreadSanitizer: queue, streams, parallel lines, counting, copies.
+# What has threads under ThreadSanitizer. Of the library: queue, streams, parallel lines, counting, copies. Of the methods: the
+# readers that use a block while the next ones are read, and the gates beneath.
 sanitize-threads: setup-check
 	@test -f $(BUILD)-threads/build.ninja || CC=clang CXX=clang++ meson setup $(BUILD)-threads \
 	  -Db_sanitize=thread -Db_lundef=false -Dwerror=true
-	@ninja -C $(BUILD)-threads --quiet $(addprefix tests/lib/test_lib_,count lines stream copy queue)
+	@ninja -C $(BUILD)-threads --quiet $(addprefix tests/lib/test_lib_,count lines stream copy queue) \
+	  tests/methods/test_overlap tests/os/test_os_gate
 	@TSAN_OPTIONS=halt_on_error=1 python3 scripts/check.py $(BUILD)-threads --no-rebuild \
 	  --timeout-multiplier 6 --suite threads
 
