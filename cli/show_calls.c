@@ -83,8 +83,9 @@ static void print_calls(const struct plan_group *group, struct calls *calls) {
 static int plan_one(const struct command *command, const struct outside *outside, const struct plan_strings *places,
                     const char *spec, struct plan *out) {
   struct plan_request request = {.places = *places, .methods = {1, {spec}}, .size = {1, {FILE_BYTES}},
-                                 .task = {2, {WEIR_TASK_BLOCKS, WEIR_TASK_WHOLE}}};
+                                 .target = {2, {WEIR_TARGET_OVERWRITE, WEIR_TARGET_NEW}}};
   struct plan_error error;
+  for (int i = 0; plan_task_words[i]; i++) request.task.values[request.task.count++] = i;
   for (int i = 0; plan_direction_words[i]; i++) request.direction.values[request.direction.count++] = i;
   for (int i = 0; plan_access_words[i]; i++) request.access.values[request.access.count++] = i;
   int code = plan_make(&request, outside->methods, out, &error);

@@ -41,13 +41,6 @@
   X(ring_direct)       \
   X(ring_linked)       \
   X(ring_several)      \
-  X(overlap_none)      \
-  X(overlap_ring)      \
-  X(overlap_aio)       \
-  X(overlap_thread)    \
-  X(overlap_text_all)  \
-  X(overlap_text_grow) \
-  X(overlap_lines_append) \
   X(aio_libaio)        \
   X(aio_cached)        \
   X(aio_posix)         \
@@ -79,6 +72,13 @@
   X(lines_array)       \
   X(lines_slice_array) \
   X(text_split)        \
+  X(overlap_none)      \
+  X(overlap_ring)      \
+  X(overlap_aio)       \
+  X(overlap_thread)    \
+  X(overlap_text_all)  \
+  X(overlap_text_grow) \
+  X(overlap_lines_append) \
   X(weir_read_file)    \
   X(weir_write_file)   \
   X(weir_view)         \

@@ -42,7 +42,10 @@ static int can_ring(struct weir_reason *reason) {
   return target_unavailable(reason, error, "a ring cannot be set up here", "use overlap/thread");
 }
 
-/* Handed over at once: it is to be under way while the block before is in use. What is refused now goes with the wait. */
+/*
+ * Handed over at once: it is to be under way while the block before is in use. io_uring copies what lies in the page cache
+ * within this call, so nothing overlaps where everything does. What is refused now goes with the wait.
+ */
 static int begin_ring(struct overlap *o, unsigned number) {
   struct overlap_slot *slot = &o->slots[number];
   const struct os_ring_request request = {.kind = OS_RING_READ,

@@ -242,7 +242,7 @@ static const struct weir_param block_params[] = {PARAM_ENGINE, [TEXT_BLOCK] = OV
 const struct weir_method methods_overlap_text_all = {
     OVERLAP_TEXT,
     .name = "overlap/text-all",
-    .summary = "one request for the whole file is awaited, then decoded to UTF-16",
+    .summary = "the whole file is awaited, really or faked as the engine is, then decoded to UTF-16",
     .params = all_params,
     .param_count = METHODS_COUNT(all_params),
     .data = &all};
@@ -250,7 +250,7 @@ const struct weir_method methods_overlap_text_all = {
 const struct weir_method methods_overlap_text_grow = {
     OVERLAP_TEXT,
     .name = "overlap/text-grow",
-    .summary = "block after block is awaited and decoded behind a growing text, which is copied at the end",
+    .summary = "blocks are awaited, really or faked, and decoded behind a growing text, copied at the end",
     .params = block_params,
     .param_count = METHODS_COUNT(block_params),
     .data = &growing};
@@ -258,7 +258,7 @@ const struct weir_method methods_overlap_text_grow = {
 const struct weir_method methods_overlap_lines_append = {
     OVERLAP_TEXT,
     .name = "overlap/lines-append",
-    .summary = "block after block is awaited and decoded; each line is copied out and appended to a growing text",
+    .summary = "blocks are awaited, really or faked, and decoded; each line is copied and appended to a text",
     .params = block_params,
     .param_count = METHODS_COUNT(block_params),
     .data = &lines};

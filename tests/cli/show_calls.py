@@ -78,4 +78,17 @@ def test_calls_of_a_pass_and_no_others():
     assert "none: nothing of this pass" in text, text
 
 
+def test_streams_are_followed_too():
+    missing = can_follow()
+    if missing:
+        raise Skip(missing)
+    for spec in ("overlap/none[block=256KiB]", "overlap/thread[block=256KiB,sync=event]"):
+        found, text = counts(spec)
+        expect(found["pread64"], 4)
+        assert ", one pass: read " in text.split("\n")[0] and " 1 MiB" in text, text
+        expect("write" in found, "event" in spec)  # each request and each answer
+    found, text = counts("text/write[block=256KiB]")
+    expect(found["write"], 4)
+
+
 sys.exit(run_all(globals(), leaves_nothing=True))
