@@ -63,7 +63,7 @@ static int open_copy(struct copier *c, const struct weir_job *job, struct copier
   return error ? files_failed(job, "allocating the copy of", pair->offset, error) : 0;
 }
 
-static int flush_directory(const struct weir_job *job) {
+int copier_flush_directory(const struct weir_job *job) {
   int error = os_sync_directory(job->copy_directory);
   return error ? target_refused(job, "flushing the directory of the copies", error) : 0;
 }
@@ -71,7 +71,7 @@ static int flush_directory(const struct weir_job *job) {
 int copier_flush(const struct weir_job *job, const struct copier_pair *pair) {
   if (job->durability != WEIR_DURABILITY_EACH) return 0;
   int error = os_sync(pair->to, true);
-  return error ? files_failed(job, "flushing", pair->offset, error) : flush_directory(job);
+  return error ? files_failed(job, "flushing", pair->offset, error) : copier_flush_directory(job);
 }
 
 static int copy_opened(struct copier *c, const struct weir_job *job, struct copier_pair *pair) {
@@ -93,7 +93,7 @@ static int copy_pair(struct copier *c, const struct weir_job *job, uint64_t offs
   return from || to ? files_failed(job, to ? "closing the copy of" : "closing", offset, to ? to : from) : 0;
 }
 
-static int flush_by_name(struct copier *c, const struct weir_job *job, uint64_t offset) {
+int copier_flush_name(struct copier *c, const struct weir_job *job, uint64_t offset) {
   int error = os_sync_file_path(files_copy(&c->files, job, offset));
   return error ? files_failed(job, "flushing", offset, error) : 0;
 }
@@ -103,8 +103,8 @@ static int copy_by_name(struct copier *c, const struct weir_job *job, uint64_t o
   (void)files_copy(&c->files, job, offset);
   int error = c->way->by_name(c, job, offset);
   if (error || c->way->durable || job->durability != WEIR_DURABILITY_EACH) return error;
-  error = flush_by_name(c, job, offset);
-  return error ? error : flush_directory(job);
+  error = copier_flush_name(c, job, offset);
+  return error ? error : copier_flush_directory(job);
 }
 
 int copier_run(void *state, const struct weir_job *job, struct weir_flow *flow, uint64_t budget) {
@@ -123,8 +123,8 @@ int copier_run(void *state, const struct weir_job *job, struct weir_flow *flow, 
 int copier_sync(void *state, const struct weir_job *job) {
   struct copier *c = state;
   int error = 0;
-  for (uint64_t i = 0; i < c->done && !error; i++) error = flush_by_name(c, job, weir_order_offset(job, i));
-  return error || c->done == 0 ? error : flush_directory(job);
+  for (uint64_t i = 0; i < c->done && !error; i++) error = copier_flush_name(c, job, weir_order_offset(job, i));
+  return error || c->done == 0 ? error : copier_flush_directory(job);
 }
 
 /* ---- what ways share ----------------------------------------------------------------------------------------------- */

@@ -54,7 +54,7 @@ struct copier {
   uint64_t done;             /* files copied in this pass */
   os_file pipe_out, pipe_in; /* splice */
   bool lost;                 /* the system may still write to `data`: it is kept */
-  void *own;                 /* of copier_ahead.c, copier_ring.c, weir_copier.c */
+  void *own;                 /* of copier_ahead.c and copier_ring.c */
   char program[512];         /* cp */
 };
 
@@ -81,6 +81,9 @@ int copier_judge(const struct weir_job *job, const struct copier_pair *pair, con
 int copier_get_buffers(struct copier *c, const struct weir_job *job, unsigned count);
 /* As durability `each` wants it. */
 int copier_flush(const struct weir_job *job, const struct copier_pair *pair);
+/* The copy of the file at `offset`, by its name; the directory of the copies. */
+int copier_flush_name(struct copier *c, const struct weir_job *job, uint64_t offset);
+int copier_flush_directory(const struct weir_job *job);
 int copier_probe_extend(const struct weir_job *job, struct weir_reason *reason);
 
 #endif

@@ -134,7 +134,7 @@ static const struct copier_way ahead = {.chunked = true,
                                         .move = move_ahead,
                                         .close = stop_ahead,
                                         .teardown = free_ahead};
-static const struct weir_param ahead_params[] = {[COPIER_CHUNK] = COPIER_PARAM_CHUNK("256KiB", "64KiB|256KiB|1MiB")};
+static const struct weir_param ahead_params[] = {[COPIER_CHUNK] = COPIER_PARAM_CHUNK("64KiB", "64KiB|1MiB")};
 
 const struct weir_method methods_copy_double = {
     COPIER_METHOD,

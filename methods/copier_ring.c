@@ -198,7 +198,7 @@ static int probe_ring(const struct weir_job *job, struct weir_reason *reason) {
 static const struct copier_way by_ring = {
     .chunked = true, .extends = true, .setup = setup_ring, .teardown = free_ring, .move = move_by_ring};
 static const struct weir_param ring_params[] = {
-    [COPIER_CHUNK] = COPIER_PARAM_CHUNK("256KiB", "64KiB|256KiB"),
+    [COPIER_CHUNK] = COPIER_PARAM_CHUNK("256KiB", NULL),
     [COPIER_EXTEND] = METHODS_PARAM_EXTEND(METHODS_EXTEND_AT),
     [RING_DEPTH] = {.name = "depth",
                     .kind = WEIR_PARAM_COUNT,

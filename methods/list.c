@@ -110,6 +110,9 @@
   X(many_mapped)       \
   X(many_direct)       \
   X(many_ring)         \
+  X(weir_copy)         \
+  X(weir_copy_many)    \
+  X(weir_read_many)    \
   X(null)
 
 #define DECLARE(name) extern const struct weir_method methods_##name;

@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -222,7 +223,7 @@ static void a_budget_is_a_prefix(void **unused) { visit_both(limit_budget); }
 static void stop_early(struct trial *trial) {
   struct trial_result result;
   const int depth = trial_param(trial->method, "depth");
-  if (trial_param(trial->method, "crew") >= 0) return; /* one call for all files: it is stopped below */
+  if (trial_param(trial->method, "crew") >= 0) return; /* one call for all files: stop_one_call */
   trial->timed = true;
   trial->stop_after = 5;
   if (!run(trial, &result)) return;
@@ -233,6 +234,29 @@ static void stop_early(struct trial *trial) {
   if (result.bytes != result.operations * trial->block) fail_trial(trial, &result, "counts do not agree");
 }
 static void stop_ends_a_run_early(void **unused) { visit_both(stop_early); }
+
+static atomic_uint closes;
+static int close_and_stop(int fd) {
+  const bool now = atomic_fetch_add(&closes, 1) == 20;
+  if (now) trial_stop();
+  if (now) os_sleep_ns(50000000); /* the library asks every 20 ms */
+  return close(fd);
+}
+/* One call copies all files, and is told to stop while it does. */
+static void stop_one_call(struct trial *trial) {
+  struct trial_result result;
+  if (trial_param(trial->method, "crew") < 0) return;
+  atomic_store(&closes, 0);
+  assert_non_null(os_override("close", (os_function *)close_and_stop));
+  const bool available = run(trial, &result);
+  assert_non_null(os_override("close", NULL));
+  if (!available) return;
+  if (result.end != TRIAL_DONE) fail_trial(trial, &result, "failed");
+  if (result.operations < 1 || result.operations > 24) fail_trial(trial, &result, "did not stop");
+  if (result.bytes != result.operations * trial->block) fail_trial(trial, &result, "counts do not agree");
+  if (trial_copy_count() != result.operations) fail_trial(trial, &result, "left what was not finished");
+}
+static void stop_ends_one_call_early(void **unused) { visit_both(stop_one_call); }
 
 static void time_operations(struct trial *trial) {
   struct trial_result result;
@@ -646,6 +670,7 @@ int main(int count, char **arguments) {
       TEST(a_state_serves_several_passes),
       TEST(a_budget_is_a_prefix),
       TEST(stop_ends_a_run_early),
+      TEST(stop_ends_one_call_early),
       TEST(each_file_is_timed_once),
       TEST(other_consumers_are_served),
       TEST(durable_copies_are_flushed),

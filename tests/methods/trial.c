@@ -24,6 +24,7 @@ static struct {
   char directory[PATH_MAX], path[PATH_MAX + 16];
   unsigned char *content, *coverage;
   unsigned buffers; /* got and not yet given back */
+  atomic_int *stop; /* of the trial that is running */
 } scene;
 
 /* One instance in its core. */
@@ -406,6 +407,7 @@ void trial_run(const struct trial *trial, struct trial_result *result) {
   const unsigned count = instances_of(trial);
   struct instance all[TRIAL_INSTANCES_MAX];
   atomic_int stop = 0;
+  scene.stop = &stop;
   memset(result, 0, sizeof *result);
   if (!trial->as_it_is) trial_lay_out(trial);
   for (unsigned i = 0; i < count; i++) {
@@ -420,6 +422,8 @@ void trial_run(const struct trial *trial, struct trial_result *result) {
   for (unsigned i = 0; i < count; i++) free(all[i].state);
   must(scene.buffers == 0 || trial->may_leak, "all buffers are given back");
 }
+
+void trial_stop(void) { atomic_store(scene.stop, 1); }
 
 const char *trial_name(const struct trial *t, char *out, size_t size) {
   static const char *const tasks[] = {"blocks", "whole", "lines", "text",

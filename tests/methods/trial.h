@@ -68,6 +68,8 @@ void trial_presets(struct trial *trial);
 /* Index of a parameter by name, or -1. */
 int trial_param(const struct weir_method *method, const char *name);
 void trial_run(const struct trial *trial, struct trial_result *result);
+/* Sets stop for the trial that is running, from wherever a test is called by it. Any thread. */
+void trial_stop(void);
 /* The file holds exactly the first `size` bytes of the content. */
 bool trial_file_is_right(uint64_t size);
 unsigned trial_descriptors(void);

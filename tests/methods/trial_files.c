@@ -83,6 +83,8 @@ static uint64_t entries(const char *directory) {
   return count - 2; /* . and .. */
 }
 
+uint64_t trial_copy_count(void) { return entries(trial_copies()); }
+
 bool trial_copies_are_right(const struct trial *trial, uint64_t count) {
   if (entries(trial_copies()) != count) return false;
   for (uint64_t i = 0; i < count; i++)

@@ -14,5 +14,6 @@ const char *trial_copies(void);
 void trial_lay_out_files(const struct trial *trial);
 /* There are copies of just the first `count` files, and each is right. Of more than one instance only all can be asked. */
 bool trial_copies_are_right(const struct trial *trial, uint64_t count);
+uint64_t trial_copy_count(void);
 
 #endif
