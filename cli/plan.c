@@ -37,7 +37,7 @@ static void print_group(const struct plan_group *group) {
 static uint64_t largest_file(const struct plan *plan) {
   uint64_t largest = 0;
   for (unsigned i = 0; i < plan->group_count; i++)
-    if (plan->groups[i].demand.size_bytes > largest) largest = plan->groups[i].demand.size_bytes;
+    if (plan_member_bytes(&plan->groups[i].demand, 0) > largest) largest = plan_member_bytes(&plan->groups[i].demand, 0);
   return largest;
 }
 

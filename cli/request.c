@@ -85,29 +85,35 @@ static int look_at_operands(const struct command *command, const struct option_o
 
 /* ---- directories ---- */
 
-static int look_at_place(const struct command *command, const char *path, struct os_stat *stat) {
+static int look_at_place(const struct command *command, const char *option, const char *path, struct os_stat *stat) {
   int code = os_stat_path(path, stat);
-  if (code < 0) return command_fail(command, "--dir", NULL, "'%s': %s", path, strerror(-code));
+  if (code < 0) return command_fail(command, option, NULL, "'%s': %s", path, strerror(-code));
   if (stat->kind != OS_DIRECTORY)
-    return command_fail(command, "--dir", NULL, "'%s' is a %s, no directory", path, os_kind_name(stat->kind));
-  if (access(path, W_OK | X_OK) < 0) return command_fail(command, "--dir", NULL, "'%s': %s", path, strerror(errno));
+    return command_fail(command, option, NULL, "'%s' is a %s, no directory", path, os_kind_name(stat->kind));
+  if (access(path, W_OK | X_OK) < 0) return command_fail(command, option, NULL, "'%s': %s", path, strerror(errno));
+  return 0;
+}
+
+static int look_at_list(const struct command *command, const char *option, const struct plan_strings *places) {
+  struct os_stat seen[sizeof places->values / sizeof *places->values];
+  for (unsigned i = 0; i < places->count; i++) {
+    const char *place = places->values[i];
+    int code = look_at_place(command, option, place, &seen[i]);
+    if (code) return code;
+    for (unsigned j = 0; j < i; j++)
+      if (seen[j].device == seen[i].device && seen[j].inode == seen[i].inode)
+        return command_fail(command, option, NULL, "'%s' and '%s' are the same directory", places->values[j], place);
+  }
   return 0;
 }
 
 static int look_at_places(const struct command *command, const struct plan_request *request) {
   if (request->file && request->places.count)
     return command_fail(command, "--dir", NULL, "goes with files that weir makes; '%s' is read where it is", request->file);
-  struct os_stat seen[sizeof request->places.values / sizeof *request->places.values];
-  if (!request->places.count && !request->file) return look_at_place(command, ".", seen);
-  for (unsigned i = 0; i < request->places.count; i++) {
-    const char *place = request->places.values[i];
-    int code = look_at_place(command, place, &seen[i]);
-    if (code) return code;
-    for (unsigned j = 0; j < i; j++)
-      if (seen[j].device == seen[i].device && seen[j].inode == seen[i].inode)
-        return command_fail(command, "--dir", NULL, "'%s' and '%s' are the same directory", request->places.values[j], place);
-  }
-  return 0;
+  static const struct plan_strings here = {1, {"."}};
+  if (request->members.count) return look_at_list(command, "--member", &request->members);
+  if (!request->places.count && !request->file) return look_at_list(command, "--dir", &here);
+  return look_at_list(command, "--dir", &request->places);
 }
 
 /* ---- the command line ---- */

@@ -92,6 +92,9 @@ struct request {
   {                                                                                                                       \
     .name = "dir", .letter = 'd', .argument = "DIR", .kind = OPTION_TEXTS, .offset = REQUEST_AT(plan.places),             \
     .help = "where files are made and removed (.); several compare places"                                                \
+  }, {                                                                                                                    \
+    .name = "member", .argument = "DIR", .kind = OPTION_TEXTS, .offset = REQUEST_AT(plan.members),                        \
+    .help = "a disk of an array: each file is striped over all members,\none thread for each (task blocks)"               \
   }
 
 /* How long, how sure. */

@@ -97,8 +97,11 @@ static void put_params(const struct row *row, struct text *out) {
 static void put_threads(const struct row *row, struct text *out) { put_count(out, row->cell->plan->threads); }
 
 static void put_place(const struct row *row, struct text *out) {
-  unsigned place = row->cell->plan->place;
-  if (row->plan->file == NULL && place < row->plan->place_count) put_text(out, row->plan->places[place]);
+  const unsigned members = row->group->plan->demand.members, place = row->cell->plan->place;
+  for (unsigned i = place; row->plan->file == NULL && i < row->plan->place_count && i < place + (members ? members : 1); i++) {
+    if (i > place) text_put(out, ";");
+    put_text(out, row->plan->places[i]);
+  }
 }
 
 static void put_status(const struct row *row, struct text *out) {

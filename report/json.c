@@ -138,7 +138,15 @@ static void put_speed(json_t *object, const struct stat_cell *cell) {
   put(object, "verdict", text_value(stat_verdict_words[cell->verdict]));
 }
 
-static json_t *cell_value(const struct plan *plan, const struct stat_cell *cell) {
+/* Where the cell's file lies; of a striped one, the list of all that it lies in. */
+static json_t *place_value(const struct plan *plan, const struct plan_group *group, const struct plan_cell *cell) {
+  if (!group->demand.members) return cell->place < plan->place_count ? text_value(plan->places[cell->place]) : NULL;
+  json_t *array = json_array();
+  for (unsigned i = 0; i < plan->place_count; i++) append(array, text_value(plan->places[i]));
+  return array;
+}
+
+static json_t *cell_value(const struct plan *plan, const struct plan_group *group, const struct stat_cell *cell) {
   static const char *const status_words[] = {"ok", "unavailable", "failed"}; /* enum plan_status */
   json_t *object = json_object();
   put(object, "id", text_value(cell->plan->id));
@@ -147,7 +155,7 @@ static json_t *cell_value(const struct plan *plan, const struct stat_cell *cell)
   put(object, "params", params_value(cell->plan));
   if (cell->plan->style[0]) put(object, "style", text_value(cell->plan->style));
   put(object, "threads", json_integer(cell->plan->threads));
-  put(object, "place", cell->plan->place < plan->place_count ? text_value(plan->places[cell->plan->place]) : NULL);
+  put(object, "place", place_value(plan, group, cell->plan));
   put(object, "status", json_string(status_words[cell->status]));
   put(object, "reason", text_value(cell->reason));
   put(object, "remedy", text_value(cell->plan->remedy));
@@ -170,6 +178,7 @@ static json_t *demand_value(const struct plan_demand *demand) {
   put(object, "size_bytes", count_value(demand->size_bytes));
   put(object, "request_bytes", demand->request_bytes ? count_value(demand->request_bytes) : NULL);
   if (demand->item_bytes) put(object, "item_bytes", count_value(demand->item_bytes));
+  if (demand->members) put(object, "members", json_integer(demand->members));
   put(object, "durability", json_string(plan_durability_words[demand->durability]));
   put(object, "target", demand->direction == WEIR_WRITE ? json_string(plan_target_words[demand->target]) : NULL);
   put(object, "cache", json_string(plan_cache_words[demand->cache]));
@@ -233,7 +242,7 @@ static json_t *group_value(const struct plan *plan, const struct stat_group *gro
   put(object, "noise", positive_value(group->noise));
   put(object, "pairs", pairs_value(group));
   for (unsigned i = 0; i < group->cell_count; i++) {
-    if (!group->cells[i].plan->twin) append(cells, cell_value(plan, &group->cells[i]));
+    if (!group->cells[i].plan->twin) append(cells, cell_value(plan, group->plan, &group->cells[i]));
   }
   put(object, "cells", cells);
   return object;

@@ -106,6 +106,8 @@ static void put_place(struct text *out, const struct run *run) {
   if (device == NULL || device[0] == '\0') return;
   text_put(out, DISPLAY_GLUE "on" DISPLAY_GLUE);
   page_put_glued(out, device);
+  const unsigned members = run->plan.group_count ? run->plan.groups[0].demand.members : 0;
+  if (members) text_format(out, DISPLAY_GLUE "and" DISPLAY_GLUE "%u" DISPLAY_GLUE "more", members - 1);
 }
 
 static void print_interrupted(const struct page *page) {

@@ -77,7 +77,7 @@ static void set_partition(struct weir_job *job, uint64_t size) {
 static uint64_t pass_operations(const struct weir_job *job, const struct plan_group *group) {
   uint64_t operations = job->blocks;
   if (job->access == WEIR_RANDOM) operations = (uint64_t)(group->demand.coverage * (double)job->blocks + 0.5);
-  uint64_t cut = group->pass_bytes / job->instances / job->block;
+  uint64_t cut = group->pass_bytes / (group->demand.members ? group->demand.members : job->instances) / job->block;
   if (group->pass_bytes != 0 && cut < operations) operations = cut;
   if (operations > job->blocks) operations = job->blocks;
   return operations == 0 && job->blocks > 0 ? 1 : operations;
@@ -89,14 +89,14 @@ static void set_coin(struct weir_job *job, const struct plan *plan, unsigned gro
   job->write_key = random_next(&random);
 }
 
-static void set_order(struct weir_job *job, const struct plan *plan, unsigned group, int32_t round) {
+static void set_order(struct weir_job *job, const struct plan *plan, unsigned group, unsigned instance, int32_t round) {
   job->operations = pass_operations(job, &plan->groups[group]);
   if (job->access != WEIR_RANDOM || job->blocks == 0) return;
   unsigned bits = 1;
   while (bits < 63 && (job->blocks - 1) >> bits != 0) bits++;
   job->order_mask = (UINT64_C(1) << bits) - 1;
   job->order_shift = bits / 2 > 0 ? bits / 2 : 1;
-  uint64_t stream = ((uint64_t)(uint32_t)(round + 2) << 32) + ((uint64_t)group << 16) + job->instance;
+  uint64_t stream = ((uint64_t)(uint32_t)(round + 2) << 32) + ((uint64_t)group << 16) + instance;
   struct random_state random = random_start(plan->seed, stream);
   for (unsigned i = 0; i < 3; i++) job->order_key[i] = random_next(&random) | 1;
 }
@@ -120,9 +120,14 @@ void cell_job_init(struct cell_job *out, const struct plan *plan, unsigned group
   out->job.params = out->params;
   out->job.host = &out->host;
   out->job.reason = &out->reason;
-  set_partition(&out->job, g->demand.size_bytes);
+  if (g->demand.members) {
+    out->job.file_size = plan_member_bytes(&g->demand, instance);
+    out->job.instance = 0;
+    out->job.instances = 1;
+  }
+  set_partition(&out->job, out->job.file_size);
   if (g->demand.direction == WEIR_MIXED) set_coin(&out->job, plan, group);
-  set_order(&out->job, plan, group, files->round);
+  set_order(&out->job, plan, group, instance, files->round);
 }
 
 uint64_t cell_operations(const struct plan *plan, unsigned group, unsigned cell) {

@@ -27,7 +27,7 @@ struct cell_files {
   int32_t round; /* random orders differ from round to round, and are the same for all cells in it */
 };
 
-/* Makes the job of one instance of a cell. Needs cell->impl. Pure, but for the services in `host`. */
+/* Makes the job of one instance of a cell; an instance of a striped demand is alone on the file of its member. Needs cell->impl. Pure, but for the services in `host`. */
 void cell_job_init(struct cell_job *out, const struct plan *plan, unsigned group, unsigned cell, unsigned instance,
                    const struct cell_files *files);
 /* Requests of one pass over all instances. */

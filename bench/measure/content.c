@@ -31,6 +31,11 @@ void content_free(struct content *content) {
   content->pool = NULL;
 }
 
+struct content content_of_member(const struct content *content, unsigned member) {
+  const uint64_t seed = content->seed;
+  return (struct content){.seed = member ? random_mix(seed ^ (uint64_t)member << 48) : seed, .pool = content->pool};
+}
+
 static uint64_t stamp(const struct content *content, uint64_t line) { return random_mix(content->seed + line); }
 
 static void copy_pool(const struct content *content, uint64_t offset, unsigned char *data, size_t length) {

@@ -19,6 +19,9 @@ struct content {
   unsigned char *pool; /* CONTENT_POOL bytes */
 };
 
+/* Each member of a striped file has bytes of its own, or who reads one of them twice would not be found out. */
+struct content content_of_member(const struct content *content, unsigned member);
+
 int content_init(struct content *content, uint64_t seed); /* 0 or -ENOMEM */
 void content_free(struct content *content);
 /* Stores the bytes that belong at `offset`. */

@@ -55,7 +55,7 @@ static enum layout_role role_of(const struct plan *plan, const struct plan_group
 static struct layout_file *find(struct layout *layout, const struct layout_file *wish) {
   for (unsigned i = 0; i < layout->count; i++) {
     struct layout_file *file = &layout->files[i];
-    if (file->role == wish->role && file->place == wish->place && file->size == wish->size && file->task == wish->task &&
+    if (file->role == wish->role && file->place == wish->place && file->member == wish->member && file->size == wish->size && file->task == wish->task &&
         file->item_bytes == wish->item_bytes && file->part_bytes == wish->part_bytes)
       return file;
   }
@@ -63,14 +63,17 @@ static struct layout_file *find(struct layout *layout, const struct layout_file 
 }
 
 /* What a cell of this demand works on. */
-static struct layout_file wish_of(const struct plan *plan, const struct plan_group *group, unsigned place) {
+static struct layout_file wish_of(const struct plan *plan, const struct plan_group *group, unsigned place, unsigned member) {
   const struct plan_demand *demand = &group->demand;
   struct layout_file wish = {.role = role_of(plan, group), .place = place, .size = demand->size_bytes};
   if (wish.role == LAYOUT_USER) {
     wish.place = 0;
     return wish;
   }
-  if (weir_task_streams(demand->task)) {
+  if (demand->members) {
+    wish.place = wish.member = member;
+    wish.size = plan_member_bytes(demand, member);
+  } else if (weir_task_streams(demand->task)) {
     wish.task = demand->task == WEIR_TASK_TEXT ? WEIR_TASK_LINES : demand->task; /* they read the same file */
     wish.item_bytes = demand->item_bytes;
   } else if (weir_task_has_files(demand->task)) {
@@ -99,9 +102,9 @@ int layout_clear_copies(const struct layout_file *file) {
   return code < 0 && code != -ENOENT ? code : os_make_directory(file->copies);
 }
 
-struct layout_file *layout_find(struct layout *layout, const struct plan *plan, unsigned group, unsigned cell) {
+struct layout_file *layout_find(struct layout *layout, const struct plan *plan, unsigned group, unsigned cell, unsigned member) {
   const struct plan_group *g = &plan->groups[group];
-  const struct layout_file wish = wish_of(plan, g, g->cells[cell].place);
+  const struct layout_file wish = wish_of(plan, g, g->cells[cell].place, member);
   return find(layout, &wish);
 }
 
@@ -147,19 +150,26 @@ static int want(struct layout *layout, const struct run *run, const struct scrat
   return 0;
 }
 
+/* The file of a cell, or of one of its members, and what cold takes beside it. */
+static int want_cell(struct layout *layout, const struct run *run, const struct scratch *scratch,
+                     const struct plan_group *group, const struct layout_file *wish) {
+  const bool flushes = run->plan.flush == PLAN_FLUSH_FILE && group->demand.cache == PLAN_COLD;
+  const struct layout_file flush = {.role = LAYOUT_FLUSH, .place = wish->place, .size = wish->size};
+  int result = want(layout, run, scratch, *wish);
+  if (result == 0 && flushes && scratch->count > wish->place) result = want(layout, run, scratch, flush);
+  return result;
+}
+
 static int want_all(struct layout *layout, const struct run *run, const struct scratch *scratch) {
   const struct plan *plan = &run->plan;
   int result = 0;
   for (unsigned g = 0; g < plan->group_count && result == 0; g++) {
     const struct plan_group *group = &plan->groups[g];
-    bool flushes = plan->flush == PLAN_FLUSH_FILE && group->demand.cache == PLAN_COLD;
-    for (unsigned c = 0; c < group->cell_count && !group->dropped && result == 0; c++) {
-      const struct layout_file wish = wish_of(plan, group, group->cells[c].place);
-      const unsigned place = wish.place;
-      result = want(layout, run, scratch, wish);
-      const struct layout_file flush = {.role = LAYOUT_FLUSH, .place = place, .size = wish.size};
-      if (result == 0 && flushes && scratch->count > place) result = want(layout, run, scratch, flush);
-    }
+    for (unsigned c = 0; c < group->cell_count && !group->dropped; c++)
+      for (unsigned m = 0; m < (group->demand.members ? group->demand.members : 1) && result == 0; m++) {
+        const struct layout_file wish = wish_of(plan, group, group->cells[c].place, m);
+        result = want_cell(layout, run, scratch, group, &wish);
+      }
   }
   return result;
 }
@@ -242,9 +252,10 @@ static int lay_stream(const struct layout_file *file, const struct content *cont
 }
 
 static int lay_one(const struct layout_file *file, const struct content *content, volatile int *interrupted) {
+  const struct content own = content_of_member(content, file->member);
   if (file->part_bytes) return lay_parts(file, content, interrupted);
   if (weir_task_streams(file->task)) return lay_stream(file, content, interrupted);
-  return layout_write(file->path, file->size, content, interrupted);
+  return layout_write(file->path, file->size, &own, interrupted);
 }
 
 static int lay(struct layout_file *file, const struct content *content, const struct measure_options *options,

@@ -14,6 +14,7 @@ enum layout_role { LAYOUT_READ_WARM, LAYOUT_READ_COLD, LAYOUT_WRITE, LAYOUT_MIXE
 struct layout_file {
   enum layout_role role;
   unsigned place;
+  unsigned member;      /* of a striped demand: which; else 0 */
   uint64_t size;
   enum weir_task task;  /* of a stream: what the file holds; of copy and many: they are many files; else blocks */
   uint64_t item_bytes;  /* as in the demand */
@@ -50,7 +51,8 @@ int layout_update(struct layout *layout, const struct run *run, const struct scr
                   const struct measure_options *options, struct weir_reason *problem);
 /* Is there room for all of them? Writes nothing. 0, or -ENOSPC with words. */
 int layout_fits(const struct run *run, struct weir_reason *problem);
-struct layout_file *layout_find(struct layout *layout, const struct plan *plan, unsigned group, unsigned cell);
+/* What an instance works on: member `member` of a striped demand, else always the same file. */
+struct layout_file *layout_find(struct layout *layout, const struct plan *plan, unsigned group, unsigned cell, unsigned member);
 /* The second file that --flush=file reads: as large, in the same place; NULL if there is none. */
 struct layout_file *layout_flush_file(struct layout *layout, const struct layout_file *file);
 /* Writes `size` bytes of content to `path` (made or cut) and syncs them. */

@@ -77,6 +77,7 @@ static json_t *demand_value(const struct plan_demand *demand) {
   put(object, "size_bytes", count_value(demand->size_bytes));
   put(object, "request_bytes", count_value(demand->request_bytes));
   if (demand->item_bytes) put(object, "item_bytes", count_value(demand->item_bytes));
+  if (demand->members) put(object, "members", json_integer(demand->members));
   put(object, "coverage", json_real(demand->coverage));
   if (demand->write_share > 0) put(object, "write_share", json_real(demand->write_share));
   return object;

@@ -200,6 +200,14 @@ static int get_strings(struct reader *reader, const json_t *object, const char *
 
 /* ---- the plan ------------------------------------------------------------------------------------------------------ */
 
+/* Each of them is a place. */
+static int read_members(struct reader *reader, const json_t *object, struct plan_demand *demand) {
+  int code = get_unsigned(reader, object, "members", &demand->members);
+  if (code < 0 || demand->members == 0) return code;
+  bool fits = demand->members > 1 && demand->members <= PLAN_MEMBERS_MAX && demand->members == reader->run->plan.place_count;
+  return fits ? 0 : wrong(reader, "'members' is out of range");
+}
+
 static int read_demand(struct reader *reader, const json_t *group, struct plan_demand *demand) {
   struct word_field fields[DEMAND_WORDS];
   const json_t *object;
@@ -216,6 +224,7 @@ static int read_demand(struct reader *reader, const json_t *group, struct plan_d
   if (code == 0 && json_object_get(object, "item_bytes")) code = get_count(reader, object, "item_bytes", &demand->item_bytes);
   if (code == 0 && json_object_get(object, "write_share"))
     code = get_real(reader, object, "write_share", &demand->write_share);
+  if (code == 0 && json_object_get(object, "members")) code = read_members(reader, object, demand);
   return code;
 }
 

@@ -95,11 +95,41 @@ void sampler_close(struct sampler *sampler) {
 static bool writes(const struct plan_demand *demand) { return demand->direction != WEIR_READ; }
 static bool reads(const struct plan_demand *demand) { return demand->direction != WEIR_WRITE; }
 
+/* What one cell works on: a file, or one for each member of a striped demand. */
+struct files {
+  unsigned count;
+  struct layout_file *list[PLAN_MEMBERS_MAX];
+};
+
+static bool find_files(struct sampler *sampler, const struct sampler_wish *wish, struct files *out) {
+  const struct plan *plan = &sampler->run->plan;
+  const unsigned members = plan->groups[wish->group].demand.members;
+  out->count = members ? members : 1;
+  for (unsigned i = 0; i < out->count; i++) {
+    out->list[i] = layout_find(&sampler->layout, plan, wish->group, wish->cell, i);
+    if (!out->list[i]) return false;
+  }
+  return true;
+}
+
+/* Of all files together, each by its size; -1 when the system does not tell it of one. */
+static int32_t resident_ppm(const struct files *files) {
+  double sum = 0, size = 0;
+  for (unsigned i = 0; i < files->count; i++) {
+    const int32_t ppm = layout_resident_ppm(files->list[i]);
+    if (ppm < 0) return -1;
+    sum += (double)ppm * (double)files->list[i]->size;
+    size += (double)files->list[i]->size;
+  }
+  return size > 0 ? (int32_t)(sum / size) : layout_resident_ppm(files->list[0]);
+}
+
 /* A target that was there before: full size, every block written. */
 static int restore_target(struct sampler *sampler, struct layout_file *file) {
   struct os_stat stat;
   if (file->is_whole && os_stat_path(file->path, &stat) == 0 && stat.size == file->size) return 0;
-  int result = layout_write(file->path, file->size, &sampler->content, sampler->options->interrupted);
+  const struct content content = content_of_member(&sampler->content, file->member);
+  int result = layout_write(file->path, file->size, &content, sampler->options->interrupted);
   file->is_whole = result == 0;
   return result;
 }
@@ -167,6 +197,16 @@ static int prepare(struct sampler *sampler, const struct sampler_wish *wish, str
   if (demand->target == WEIR_TARGET_TRUNCATE) file->is_whole = false;
   if (result < 0 || demand->target == WEIR_TARGET_TRUNCATE || wish->keep_state) return result;
   return make_state(sampler, demand, file);
+}
+
+static int prepare_all(struct sampler *sampler, const struct sampler_wish *wish, const struct files *files) {
+  int flags = 0;
+  for (unsigned i = 0; i < files->count; i++) {
+    const int result = prepare(sampler, wish, files->list[i]);
+    if (result < 0) return result;
+    flags |= result;
+  }
+  return flags;
 }
 
 /* ---- what a pass should deliver --------------------------------------------------------------------------------------- */
@@ -265,13 +305,26 @@ static enum weir_consumer consumer_of(const struct sampler_wish *wish, const str
   return consumer == WEIR_CONSUMER_NONE ? WEIR_CONSUMER_TOUCH : consumer;
 }
 
-static int write_order(struct sampler *sampler, const struct sampler_wish *wish, const struct layout_file *file) {
+static int name_files(struct worker_order *order, const struct files *files) {
+  order->file_count = files->count;
+  for (unsigned i = 0; i < files->count; i++) {
+    const struct layout_file *file = files->list[i];
+    struct worker_file *out = &order->files[i];
+    if (strlen(file->path) >= sizeof out->path || strlen(file->directory) >= sizeof out->directory) return -ENAMETOOLONG;
+    strcpy(out->path, file->path);
+    strcpy(out->directory, file->directory);
+    out->device = file->device;
+  }
+  return 0;
+}
+
+static int write_order(struct sampler *sampler, const struct sampler_wish *wish, const struct files *files) {
   struct worker_order *order = sampler->order;
   const struct plan_group *group = &sampler->run->plan.groups[wish->group];
-  if (strlen(file->path) >= sizeof order->path || strlen(file->directory) >= sizeof order->directory) return -ENAMETOOLONG;
-  memset(order, 0, sizeof *order);
-  strcpy(order->path, file->path);
-  strcpy(order->directory, file->directory);
+  const struct layout_file *file = files->list[0];
+  memset(order, 0, offsetof(struct worker_order, file_count));
+  int code = name_files(order, files);
+  if (code < 0) return code;
   if (file->copies && strlen(file->copies) >= sizeof order->copies) return -ENAMETOOLONG;
   if (file->copies) strcpy(order->copies, file->copies);
   order->group = wish->group;
@@ -291,11 +344,10 @@ static int write_order(struct sampler *sampler, const struct sampler_wish *wish,
   if (!reads(&group->demand)) order->content_seed = order->supply_seed;
   order->probe = wish->probe;
   order->warm_up = !wish->verify;
-  order->device = file->device;
   order->mark = sampler->options->worker_prefix != NULL;
   order->parent = order->mark ? 0 : os_process_id();
   order->sample.round = wish->round;
-  const int code = set_stream(sampler, wish, file);
+  code = set_stream(sampler, wish, file);
   return code < 0 ? code : expect(sampler, wish);
 }
 
@@ -452,14 +504,16 @@ static bool piece_differs(const struct read_back *with, bool written, uint64_t o
   return false;
 }
 
-/* The requests of every instance, as they were made. */
+/* The requests of every instance of this file, as they were made. */
 static void compare_requests(struct sampler *sampler, const struct layout_file *file, const struct read_back *with,
                              struct sample *out) {
   const struct plan *plan = &sampler->run->plan;
   const struct cell_files files = {
       .path = file->path, .directory = file->directory, .content = with->content, .round = out->round};
-  unsigned threads = plan->groups[out->group].cells[out->cell].threads;
-  for (unsigned t = 0; t < (threads ? threads : 1); t++) {
+  const bool striped = plan->groups[out->group].demand.members > 0;
+  const unsigned threads = plan->groups[out->group].cells[out->cell].threads, first = striped ? file->member : 0;
+  const unsigned end = striped ? first + 1 : threads ? threads : 1;
+  for (unsigned t = first; t < end; t++) {
     struct cell_job job;
     cell_job_init(&job, plan, out->group, out->cell, t, &files);
     bool mixed = job.job.direction == WEIR_MIXED, all = !mixed && job.job.operations == job.job.blocks;
@@ -473,8 +527,9 @@ static void compare_requests(struct sampler *sampler, const struct layout_file *
 }
 
 static void read_back(struct sampler *sampler, struct layout_file *file, struct sample *out) {
-  const struct content content = {sampler->order->supply_seed, sampler->content.pool};
-  const struct content kept = {sampler->order->content_seed, sampler->content.pool};
+  const struct content all = {sampler->order->supply_seed, sampler->content.pool};
+  const struct content all_kept = {sampler->order->content_seed, sampler->content.pool};
+  const struct content content = content_of_member(&all, file->member), kept = content_of_member(&all_kept, file->member);
   struct read_back with = {.content = &content, .kept = &kept, .room = 1024 * 1024};
   struct os_stat stat;
   if (os_stat_path(file->path, &stat) == 0 && stat.size != file->size && sampler->run->plan.groups[out->group].pass_bytes == 0)
@@ -482,7 +537,8 @@ static void read_back(struct sampler *sampler, struct layout_file *file, struct 
   if (os_memory_get(with.room, 0, &with.data) < 0) return;
   if (os_open(file->path, OS_READ, &with.file) == 0) {
     os_cache_evict(with.file, 0, file->size);
-    out->resident_after_ppm = layout_resident_ppm(file); /* proof that what is read now is not what the writer left behind */
+    const int32_t left = layout_resident_ppm(file); /* proof that what is read now is not what the writer left behind */
+    if (file->member == 0 || left < 0 || (out->resident_after_ppm >= 0 && left > out->resident_after_ppm)) out->resident_after_ppm = left;
     compare_requests(sampler, file, &with, out);
     os_close(with.file);
   } else {
@@ -545,10 +601,14 @@ static bool too_big(const struct plan_group *group, const struct plan_cell *cell
 }
 
 /* Wash-out: what a writer left to the system is done before anything else is measured. */
-static void wash_out(struct sampler *sampler, const struct sampler_wish *wish, struct layout_file *file, struct sample *out) {
-  out->resident_after_ppm = layout_resident_ppm(file);
+static void wash_out(struct sampler *sampler, const struct sampler_wish *wish, const struct files *files, struct sample *out) {
+  int flags = 0;
+  out->resident_after_ppm = resident_ppm(files);
   if (!writes(&sampler->run->plan.groups[wish->group].demand)) return;
-  int flags = layout_settle(file);
+  for (unsigned i = 0; i < files->count && flags >= 0; i++) {
+    const int result = layout_settle(files->list[i]);
+    flags = result < 0 ? result : flags | result;
+  }
   if (flags > 0) out->flags |= (uint32_t)flags;
   if (flags >= 0) return;
   char text[128];
@@ -579,9 +639,9 @@ static int run_worker(struct sampler *sampler, const struct sampler_wish *wish, 
 }
 
 /* What was measured is not what was laid out: no fault of the method. */
-static void blame_change(const struct layout_file *file, struct sample *out) {
+static void blame_change_of(const struct layout_file *file, struct sample *out) {
   struct os_stat now;
-  if (out->status != RUN_FAILED || file->role == LAYOUT_WRITE || file->part_bytes) return;
+  if (file->role == LAYOUT_WRITE || file->role == LAYOUT_MIXED || file->part_bytes) return;
   bool gone = os_stat_path(file->path, &now) < 0;
   /* The size too: it changes a moment before the time does, and that moment is enough for a SIGBUS. */
   bool same = !gone && now.inode == file->seen.inode && now.size == file->seen.size;
@@ -593,48 +653,53 @@ static void blame_change(const struct layout_file *file, struct sample *out) {
   snprintf(out->reason, sizeof out->reason, "the file was %s by another program during the run", what);
 }
 
+static void blame_change(const struct files *files, struct sample *out) {
+  for (unsigned i = 0; i < files->count && out->status == RUN_FAILED; i++) blame_change_of(files->list[i], out);
+}
+
 /* The file cannot be read as it could when the run began: a failed row. All else is the end of the run. */
-static int without_order(const struct layout_file *file, int error, struct sample *out) {
+static int without_order(const struct files *files, int error, struct sample *out) {
   if (error == -ENOMEM || error == -ENAMETOOLONG || error == -EINTR) return error;
   fail_sample(out, strerror(-error));
-  blame_change(file, out);
+  blame_change(files, out);
   return 0;
 }
 
 int sampler_take(struct sampler *sampler, const struct sampler_wish *wish, struct sample *out, struct weir_reason *unavailable) {
   const struct plan *plan = &sampler->run->plan;
   const struct plan_group *group = &plan->groups[wish->group];
-  struct layout_file *file = layout_find(&sampler->layout, plan, wish->group, wish->cell);
+  struct files files;
   uint64_t began = os_clock_ns();
   *unavailable = (struct weir_reason){0};
   *out = (struct sample){.group = wish->group, .cell = wish->cell, .round = wish->round, .position = wish->position,
                          .predecessor = wish->predecessor, .flags = wish->flags, .resident_before_ppm = -1};
-  if (!file) return -ENOENT;
+  if (!find_files(sampler, wish, &files)) return -ENOENT;
   if (wish->probe && too_big(group, &group->cells[wish->cell], unavailable)) return 0;
-  int result = write_order(sampler, wish, file);
-  if (result < 0) return without_order(file, result, out);
-  result = prepare(sampler, wish, file);
+  int result = write_order(sampler, wish, &files);
+  if (result < 0) return without_order(&files, result, out);
+  result = prepare_all(sampler, wish, &files);
   if (result == -EINTR) return result;
   if (result < 0 && cannot_prepare(sampler, wish, result, unavailable)) return 0;
-  if (result < 0) return without_order(file, result, out);
+  if (result < 0) return without_order(&files, result, out);
   out->flags |= (uint32_t)result;
-  out->resident_before_ppm = layout_resident_ppm(file);
+  out->resident_before_ppm = resident_ppm(&files);
   uint64_t prepared = os_clock_ns();
   result = run_worker(sampler, wish, out, unavailable);
   if (result < 0 || unavailable->text[0]) return result;
   uint64_t ended = os_clock_ns();
-  wash_out(sampler, wish, file, out);
+  wash_out(sampler, wish, &files, out);
   out->prepare_ns = prepared - began + (os_clock_ns() - ended);
   bool complete = out->status == RUN_OK && !(out->flags & RUN_PARTIAL);
   bool spoilt = wish->verify && group->demand.direction == WEIR_MIXED; /* the next one reads what was there before */
-  if (group->demand.target == WEIR_TARGET_OVERWRITE && (!complete || spoilt)) file->is_whole = false;
+  for (unsigned i = 0; i < files.count && group->demand.target == WEIR_TARGET_OVERWRITE && (!complete || spoilt); i++)
+    files.list[i]->is_whole = false;
   bool unseen = group->cells[wish->cell].capabilities & UNSEEN;
-  if (wish->verify && complete && !unseen && writes(&group->demand)) {
-    if (sampler->scene.stream || file->copies)
-      read_back_files(sampler, file, out);
+  for (unsigned i = 0; i < files.count && wish->verify && complete && !unseen && writes(&group->demand); i++) {
+    if (sampler->scene.stream || files.list[i]->copies)
+      read_back_files(sampler, files.list[i], out);
     else
-      read_back(sampler, file, out);
+      read_back(sampler, files.list[i], out);
   }
-  blame_change(file, out);
+  blame_change(&files, out);
   return 0;
 }

@@ -20,6 +20,8 @@ struct crew;
 
 struct instance {
   struct crew *crew;
+  unsigned index;       /* in the crew; job.instance is that on the file */
+  struct content content, supplied; /* of its file */
   struct cell_job *job; /* its own allocation: instances must not share cache lines */
   struct weir_flow *flow;
   struct flow_core *core;
@@ -51,6 +53,11 @@ static const struct plan_group *group_of(const struct crew *crew) {
   return &crew->scene->run->plan.groups[crew->order->group];
 }
 
+/* Which file an instance works on: its own, or the one that all share. */
+static unsigned file_index(const struct worker_order *order, unsigned instance) {
+  return instance < order->file_count ? instance : 0;
+}
+
 /* ---- barrier ------------------------------------------------------------------------------------------------------- */
 
 /* Sleeps: an instance that spun until the slowest is there would take processor time from it, and be charged for it. */
@@ -74,13 +81,13 @@ static_assert(sizeof(atomic_uint) == sizeof(unsigned), "os_wait_word looks at th
 static bool agree(struct instance *self, bool wish) {
   struct crew *crew = self->crew;
   barrier(crew);
-  if (self->job->job.instance == 0) atomic_store(&crew->going_on, wish && atomic_load(&crew->failed) == 0);
+  if (self->index == 0) atomic_store(&crew->going_on, wish && atomic_load(&crew->failed) == 0);
   barrier(crew);
   return atomic_load(&crew->going_on);
 }
 
 static void stamp(struct instance *self, unsigned phase) {
-  if (self->job->job.instance == 0) self->crew->stamps[phase] = os_clock_ns();
+  if (self->index == 0) self->crew->stamps[phase] = os_clock_ns();
 }
 
 /* ---- one instance -------------------------------------------------------------------------------------------------- */
@@ -280,9 +287,26 @@ struct readings {
 /* Programs that do the work count with all they took. */
 static bool works_outside(const struct weir_method *method) { return method->capabilities & WEIR_CAP_OUTSIDE; }
 
+/* The counters of all devices that the files lie on, added up. */
+static bool read_devices(const struct worker_order *order, struct os_device_counters *out) {
+  *out = (struct os_device_counters){.flushes_known = true};
+  for (unsigned i = 0; i < order->file_count; i++) {
+    struct os_device_counters one;
+    unsigned first = 0;
+    while (order->files[first].device != order->files[i].device) first++;
+    if (first < i) continue; /* several members on one device */
+    if (os_device_counters(order->files[i].device, &one) < 0) return false;
+    out->read_bytes += one.read_bytes;
+    out->write_bytes += one.write_bytes;
+    out->flushes += one.flushes;
+    out->flushes_known = out->flushes_known && one.flushes_known;
+  }
+  return true;
+}
+
 /* What costs time to read stands outside; usage, which counts that time too, is read right beside the window. */
 static void read_before(const struct worker_order *order, bool children, struct readings *out) {
-  out->has_device = os_device_counters(order->device, &out->device) == 0;
+  out->has_device = read_devices(order, &out->device);
   os_pressure(&out->pressure);
   out->own_read_bytes = os_storage_read_bytes();
   os_usage(&out->usage);
@@ -293,7 +317,7 @@ static void read_after(const struct worker_order *order, bool children, struct r
   os_usage(&out->usage);
   if (children) os_usage_add_children(&out->usage);
   out->own_read_bytes = os_storage_read_bytes();
-  out->has_device = os_device_counters(order->device, &out->device) == 0;
+  out->has_device = read_devices(order, &out->device);
   os_pressure(&out->pressure);
 }
 
@@ -340,7 +364,7 @@ static bool warms_up(const struct crew *crew) {
 static void timed_window(struct instance *self) {
   struct crew *crew = self->crew;
   struct worker_order *order = crew->order;
-  bool leads = self->job->job.instance == 0;
+  bool leads = self->index == 0;
   struct readings before = {0}, after = {0};
   if (leads) {
     read_before(order, works_outside(crew->method), &before);
@@ -372,7 +396,7 @@ static void *instance_main(void *context) {
   int result = method->setup ? method->setup(self->state, job) : 0;
   note(self, result);
   if (result < 0) atomic_store(&crew->not_set_up, true);
-  if (job->instance == 0) crew->order->sample.setup_ns = os_clock_ns() - began;
+  if (self->index == 0) crew->order->sample.setup_ns = os_clock_ns() - began;
   bool on = agree(self, true);
   if (on && warms_up(crew)) {
     one_pass(self, job->operations / 16 + 1);
@@ -390,13 +414,16 @@ static int hire(struct crew *crew, unsigned index) {
   const struct worker_order *order = crew->order;
   struct instance *self = &crew->instances[index];
   const struct weir_input *input = crew->stream && crew->stream->input.data ? &crew->stream->input : NULL;
-  const struct cell_files files = {.path = order->path,
-                                   .directory = order->directory,
-                                   .content = order->own_content ? &crew->content : NULL,
+  const struct worker_file *file = &order->files[file_index(order, index)];
+  const struct cell_files files = {.path = file->path,
+                                   .directory = file->directory,
+                                   .content = order->own_content ? &self->content : NULL,
                                    .input = input,
                                    .copy_directory = order->copies[0] ? order->copies : NULL,
                                    .round = order->sample.round};
-  *self = (struct instance){.crew = crew, .job = malloc(sizeof *self->job), .flow = aligned_alloc(128, 256),
+  *self = (struct instance){.crew = crew, .index = index,
+                            .content = content_of_member(&crew->content, file_index(order, index)),
+                            .supplied = content_of_member(&crew->supplied, file_index(order, index)), .job = malloc(sizeof *self->job), .flow = aligned_alloc(128, 256),
                             .core = malloc(sizeof *self->core), .state = calloc(1, crew->method->state_size + 128)};
   static_assert(sizeof(struct weir_flow) <= 256, "an allocation of its own, away from other instances");
   if (self->flow) *self->flow = (struct weir_flow){.core = NULL};
@@ -405,7 +432,7 @@ static int hire(struct crew *crew, unsigned index) {
   self->job->job.consumer = (enum weir_consumer)order->consumer;
   const struct flow_setup setup = {
       .consumer = self->job->job.consumer, .direction = self->job->job.direction, .content = files.content,
-      .supplied = &crew->supplied, .stream = crew->stream, .reference = crew->reference, .stop = &crew->order->stop, .latency = crew->scene->run->plan.latency};
+      .supplied = &self->supplied, .stream = crew->stream, .reference = crew->reference, .stop = &crew->order->stop, .latency = crew->scene->run->plan.latency};
   return flow_init(self->flow, self->core, &setup);
 }
 
@@ -484,7 +511,7 @@ static int make_stream(struct crew *crew) {
   if (demand->direction == WEIR_WRITE)
     code = reference_make(&crew->own_stream, demand, order->content_seed);
   else if (order->consumer == WEIR_CONSUMER_VERIFY)
-    code = reference_load(&crew->own_stream, demand->task, order->path, demand->size_bytes);
+    code = reference_load(&crew->own_stream, demand->task, order->files[0].path, demand->size_bytes);
   else
     return 0;
   crew->stream = &crew->own_stream;
@@ -505,7 +532,7 @@ int worker_body(const struct worker_scene *scene, struct worker_order *order) {
   if (!crew.instances || !cell->impl) return 1;
   crew.stream = scene->stream;
   if (!crew.stream && make_stream(&crew) < 0) return 1;
-  if (!order->own_content && os_open(order->path, OS_READ, &crew.reference) < 0) crew.reference = os_no_file;
+  if (!order->own_content && os_open(order->files[0].path, OS_READ, &crew.reference) < 0) crew.reference = os_no_file;
   enum worker_outcome outcome = do_order(&crew);
   for (unsigned i = 0; i < count; i++) dismiss(&crew.instances[i]);
   free(crew.instances);
@@ -601,9 +628,11 @@ static int rehearse(const struct rehearsal *with, struct worker_order *order, co
 }
 
 static int rehearse_instance(const struct worker_scene *scene, struct worker_order *order, unsigned index) {
-  const struct content content = {order->content_seed, scene->content->pool};
-  const struct cell_files files = {.path = order->path,
-                                   .directory = order->directory,
+  const struct content all = {order->content_seed, scene->content->pool};
+  const struct content content = content_of_member(&all, file_index(order, index));
+  const struct worker_file *file = &order->files[file_index(order, index)];
+  const struct cell_files files = {.path = file->path,
+                                   .directory = file->directory,
                                    .content = order->own_content ? &content : NULL,
                                    .round = order->sample.round};
   struct rehearsal with = {.content = files.content, .file = os_no_file};
@@ -614,7 +643,7 @@ static int rehearse_instance(const struct worker_scene *scene, struct worker_ord
   if (largest > job.job.part_length) largest = job.job.part_length;
   bool needs_data = order->check && (!with.content || hashes(order)) && largest > 0;
   int result = needs_data ? os_memory_get((size_t)largest, 0, &data) : 0;
-  if (result == 0 && needs_data && !with.content) result = os_open(order->path, OS_READ, &with.file);
+  if (result == 0 && needs_data && !with.content) result = os_open(file->path, OS_READ, &with.file);
   with.data = data;
   if (result == 0) result = rehearse(&with, order, &job.job);
   os_close(with.file);

@@ -25,10 +25,15 @@ enum worker_outcome {
   WORKER_FAILED,       /* reason */
 };
 
+/* What instances work on. */
+struct worker_file {
+  char path[WORKER_PATH_MAX], directory[WORKER_PATH_MAX];
+  uint64_t device; /* os_stat.device of the file, for device counters */
+};
+
 /* Plain data in memory that both processes see. */
 struct worker_order {
   /* in */
-  char path[WORKER_PATH_MAX], directory[WORKER_PATH_MAX];
   char copies[WORKER_PATH_MAX]; /* task copy */
   uint32_t group, cell;
   uint64_t passes;
@@ -43,12 +48,14 @@ struct worker_order {
   struct reference_total totals[REFERENCE_FORMS]; /* of one pass of a stream */
   int parent;              /* os_process_id of the run; 0: the worker runs under another program */
   bool mark;               /* MEASURE_MARK_... around each timed pass */
-  uint64_t device;         /* os_stat.device of the file, for device counters */
   atomic_int stop;         /* set by the parent: finish up */
   /* out */
   atomic_int outcome;      /* enum worker_outcome */
   struct weir_reason reason;
   struct sample sample;    /* in: round; out: the fields that only the worker can know */
+  /* in: one for each member of a striped demand, else one; last, because it is large and mostly not used */
+  unsigned file_count;
+  struct worker_file files[PLAN_MEMBERS_MAX];
 };
 
 struct worker_scene {      /* the same for all samples of a run */

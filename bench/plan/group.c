@@ -58,6 +58,8 @@ void group_demand_id(const struct plan_demand *demand, bool with_size, char out[
   if (demand->direction != WEIR_WRITE || demand->cache == PLAN_COLD) add(&line, "-", plan_cache_words[demand->cache]);
   if (demand->consumer != WEIR_CONSUMER_TOUCH) add(&line, "-consumer-", plan_consumer_words[demand->consumer]);
   if (demand->process == PLAN_FRESH) add(&line, "-", "fresh");
+  if (demand->members) snprintf(text, sizeof text, "%u", demand->members);
+  if (demand->members) add(&line, "-striped-", text);
   if (with_size) add(&line, "-", units_size_name(demand->size_bytes, text));
 }
 
@@ -121,6 +123,8 @@ static void add_what(struct line *line, const struct plan_demand *demand) {
   if (demand->request_bytes) add(line, " of ", units_size_text((double)demand->request_bytes, text));
   if (demand->task == WEIR_TASK_BLOCKS) add(line, ", ", plan_access_words[demand->access]);
   add(line, ", ", units_size_text((double)demand->size_bytes, text));
+  if (demand->members) snprintf(text, sizeof text, "%u", demand->members);
+  if (demand->members) add(line, " striped over ", text);
 }
 
 static void add_coverage(struct line *line, const struct plan_demand *demand) {
@@ -159,6 +163,17 @@ int group_retitle(struct plan_group *group) {
   return 0;
 }
 
+/* floor(pages * i / n), for any number of pages. */
+static uint64_t share_end(uint64_t pages, unsigned i, unsigned n) { return pages / n * i + pages % n * i / n; }
+
+uint64_t plan_member_bytes(const struct plan_demand *demand, unsigned member) {
+  const uint64_t size = demand->size_bytes, pages = size / PLAN_MEMBER_GRAIN + (size % PLAN_MEMBER_GRAIN != 0);
+  if (!demand->members) return size;
+  const uint64_t begin = share_end(pages, member, demand->members) * PLAN_MEMBER_GRAIN;
+  const uint64_t end = member + 1 < demand->members ? share_end(pages, member + 1, demand->members) * PLAN_MEMBER_GRAIN : size;
+  return end - begin;
+}
+
 int plan_resize(struct plan_group *group, uint64_t size_bytes) {
   uint64_t before = group->demand.size_bytes;
   group->demand.size_bytes = size_bytes;
@@ -172,8 +187,8 @@ int plan_resize(struct plan_group *group, uint64_t size_bytes) {
 /* Room for the longest name: method, eight parameters, threads, and a path of any length is added to it. */
 #define CELL_NAME_MAX 640u
 
-/* Everything that tells the cell apart, without #2. Caller frees. */
-static char *cell_name(const struct plan_cell *cell, const char *place) {
+/* Everything that tells the cell apart, without #2; instances of members are no choice. Caller frees. */
+static char *cell_name(const struct plan_group *group, const struct plan_cell *cell, const char *place) {
   size_t size = CELL_NAME_MAX + (place ? strlen(place) : 0);
   char *name = malloc(size), text[64];
   if (!name) return NULL;
@@ -187,7 +202,7 @@ static char *cell_name(const struct plan_cell *cell, const char *place) {
     add(&line, mark, text);
     mark = ",";
   }
-  if (cell->threads > 1) {
+  if (cell->threads > 1 && !group->demand.members) {
     snprintf(text, sizeof text, "threads=%u", cell->threads);
     add(&line, mark, text);
     mark = ",";
@@ -229,7 +244,7 @@ static int cell_push(struct plan_group *group, const struct plan_cell *cell, cha
 }
 
 int group_append(struct plan_group *group, const struct plan_cell *cell, const char *place) {
-  char *name = cell_name(cell, place);
+  char *name = cell_name(group, cell, place);
   if (!name) return -ENOMEM;
   return cell_push(group, cell, cell_name_unique(group, name));
 }

@@ -295,6 +295,14 @@ static int check_request_size(struct making *making, const struct plan_demand *d
                    units_size_name(demand->size_bytes, size));
 }
 
+/* Every member has at least a page. */
+static int check_members(struct making *making, const struct plan_demand *demand) {
+  char least[UNITS_TEXT_MAX];
+  if (demand->size_bytes / PLAN_MEMBER_GRAIN >= demand->members) return 0;
+  return plan_fail(making->error, "--size", "", NULL, "%u members need at least %s", demand->members,
+                   units_size_name(demand->members * PLAN_MEMBER_GRAIN, least));
+}
+
 static int fill_group(struct making *making, const struct draft *draft, struct plan_group *group) {
   int code = add_cells(making, draft, group);
   if (code == 0 && group->cell_count) code = choose_baseline(making, draft, group);
@@ -310,12 +318,15 @@ static int add_group(struct making *making, const struct draft *draft) {
   struct plan *plan = making->plan;
   int code = check_request_size(making, &draft->demand);
   if (code == 0) code = check_file(making, &draft->demand);
+  if (code == 0) code = check_members(making, &draft->demand);
   if (code < 0) return code;
   if (plan->group_count == GROUPS_MAX)
     return plan_fail(making->error, "--size", "", NULL, "more than %u groups; say fewer words or sizes", GROUPS_MAX);
   struct plan_group group = {.demand = draft->demand, .priority = draft->priority, .loops = draft->loops};
   group.size_fixed = making->request->size.count > 0 || making->request->file;
   group.smallest_bytes = draft->smallest_bytes < draft->demand.size_bytes ? draft->smallest_bytes : draft->demand.size_bytes;
+  if (group.smallest_bytes && group.smallest_bytes < group.demand.members * PLAN_MEMBER_GRAIN)
+    group.smallest_bytes = group.demand.members * PLAN_MEMBER_GRAIN;
   unsigned before = plan->group_count;
   code = fill_group(making, draft, &group);
   if (plan->group_count == before) group_release(&group);
@@ -349,9 +360,13 @@ static bool asked_size(const struct plan_sizes *sizes, uint64_t value) {
   return !sizes->count;
 }
 
+/* Of one member there is nothing to stripe over. */
+static unsigned striped(const struct plan_request *request) { return request->members.count > 1 ? request->members.count : 0; }
+
 static bool asked_group(const struct plan_request *request, const struct plan_demand *demand) {
   bool writes = demand->direction == WEIR_WRITE;
   if (request->file && weir_task_has_files(demand->task)) return false;
+  if (striped(request) && demand->task != WEIR_TASK_BLOCKS) return false;
   if (request->file && (writes || (demand->cache == PLAN_COLD && !has_word(&request->cache, PLAN_COLD)))) return false;
   return asked(&request->task, demand->task) && asked(&request->direction, demand->direction) &&
          asked(&request->access, demand->access) && asked(&request->durability, demand->durability) &&
@@ -363,6 +378,7 @@ static bool asked_group(const struct plan_request *request, const struct plan_de
 /* What the user said about lines, what the task leaves no choice about, and all of FILE where that is a stream. */
 static void settle(const struct plan_request *request, struct plan_demand *demand) {
   if (request->item_bytes) demand->item_bytes = request->item_bytes;
+  demand->members = striped(request);
   plan_settle_demand(demand);
   if (request->file && !request->size.count && weir_task_streams(demand->task)) demand->size_bytes = request->file_bytes;
 }
@@ -615,8 +631,28 @@ static int check_sizes(const struct plan_request *request, struct plan_error *er
   return 0;
 }
 
+/* All of them are one place, and each has one instance. */
+static int check_member_words(const struct plan_request *request, struct plan_error *error) {
+  if (request->members.count && request->places.count)
+    return plan_fail(error, "--member", "", NULL, "members are where the files are made; leave --dir out");
+  if (request->members.count && request->file)
+    return plan_fail(error, "--member", "", NULL, "goes with files that weir makes; '%.120s' is read where it is",
+                     request->file);
+  if (!striped(request)) return 0;
+  if (request->members.count > PLAN_MEMBERS_MAX)
+    return plan_fail(error, "--member", "", NULL, "more than %u members", PLAN_MEMBERS_MAX);
+  if (request->threads.count)
+    return plan_fail(error, "--threads", "", NULL, "each member has one thread; leave this out with --member");
+  for (unsigned i = 0; i < request->task.count; i++)
+    if (request->task.values[i] != WEIR_TASK_BLOCKS)
+      return plan_fail(error, "--member", "", NULL, "task '%s' has one file; several members go with task 'blocks'",
+                       plan_task_words[request->task.values[i]]);
+  return 0;
+}
+
 static int check_request(const struct plan_request *request, struct plan_error *error) {
   int code = check_task(request, error);
+  if (code == 0) code = check_member_words(request, error);
   if (code == 0) code = check_direction(request, error);
   return code == 0 ? check_sizes(request, error) : code;
 }
@@ -635,11 +671,12 @@ static const char *suite_for(const struct plan_request *request) {
 
 static int copy_places(const struct plan_request *request, struct plan *plan) {
   /* A user's file is where it is: places would only name the same cell several times. */
-  unsigned count = request->places.count && !request->file ? request->places.count : 1;
+  const struct plan_strings *said = request->members.count ? &request->members : &request->places;
+  unsigned count = said->count && !request->file ? said->count : 1;
   plan->places = calloc(count, sizeof *plan->places);
   if (!plan->places) return -ENOMEM;
   for (; plan->place_count < count; plan->place_count++) {
-    const char *place = request->places.count ? request->places.values[plan->place_count] : ".";
+    const char *place = said->count ? said->values[plan->place_count] : ".";
     if (!(plan->places[plan->place_count] = group_text_copy(place))) return -ENOMEM;
   }
   return 0;
@@ -748,8 +785,11 @@ int plan_make(const struct plan_request *request, const struct weir_method *cons
   int code = check_request(request, error);
   if (code == 0) code = copy_settings(request, suite, out);
   struct making making = {.request = request, .plan = out, .error = error};
-  making.scope = (struct spec_scope){methods, request->threads.count ? &request->threads : &one_thread, out->place_count,
-                                     out->places, "--method"};
+  const struct plan_words member_threads = {1, {(int)striped(request)}};
+  const struct plan_words *threads = request->threads.count ? &request->threads : &one_thread;
+  making.scope = (struct spec_scope){.methods = methods, .threads = striped(request) ? &member_threads : threads,
+                                     .place_count = striped(request) ? 1 : out->place_count, .places = out->places,
+                                     .members = striped(request), .option = "--method"};
   if (code == 0) code = make_groups(&making, suite);
   free(making.wishes);
   free(making.also);

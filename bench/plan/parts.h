@@ -35,8 +35,9 @@ struct spec {
 struct spec_scope {
   const struct weir_method *const *methods;
   const struct plan_words *threads; /* at least one */
-  unsigned place_count;
+  unsigned place_count; /* that are compared: with members just one */
   char *const *places;
+  unsigned members; /* as in the demand */
   const char *option; /* for messages: --method, --baseline, --suite */
 };
 

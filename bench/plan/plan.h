@@ -28,6 +28,9 @@ extern const char *const plan_task_words[], *const plan_direction_words[], *cons
 /* Index of `word` in such a list, or -1. */
 int plan_word_index(const char *const *words, const char *word);
 
+#define PLAN_MEMBERS_MAX 64u
+#define PLAN_MEMBER_GRAIN UINT64_C(4096) /* shares of members are whole pages, so that all of them suit direct requests */
+
 struct plan_demand {
   enum weir_task task;
   enum weir_direction direction;
@@ -42,6 +45,7 @@ struct plan_demand {
   uint64_t item_bytes;           /* streams: average bytes of a line in a made file; 0: PLAN_ITEM_DEFAULT */
   double write_share;            /* direction mixed: share of the requests that write, (0, 1) */
   double coverage;               /* random access: share of the blocks in one pass, (0, 1] */
+  unsigned members;              /* the bytes are striped over so many files, one in each place, one instance each; 0: one file */
 };
 
 enum plan_status { PLAN_OK, PLAN_UNAVAILABLE, PLAN_FAILED };
@@ -103,7 +107,7 @@ struct plan {
   char *suite;                   /* "default", "" when made from options */
   char *file;                    /* the user's own file to read, or NULL */
   unsigned place_count;
-  char **places;                 /* directories for scratch files */
+  char **places;                 /* directories for scratch files: one for each cell's `place`, or one for each member */
   unsigned group_count;
   struct plan_group *groups;
 };
@@ -134,6 +138,7 @@ struct plan_request {
   unsigned also_must;            /* the first so many of them have to fit some group, or no plan is made */
   struct plan_words threads;     /* numbers */
   struct plan_strings places;    /* empty: "." */
+  struct plan_strings members;   /* several: directories of one striped array; one is a place like any other */
   double coverage;               /* 0: not said */
   double write_share;            /* 0: not said */
   unsigned item_bytes;           /* 0: not said */
@@ -166,6 +171,8 @@ void plan_release(struct plan *plan);
 int plan_check_method(const struct weir_method *method, struct plan_error *error);
 /* Adds a copy of cell `of` as A/A twin at the end of the group. */
 int plan_add_twin(struct plan_group *group, unsigned of);
+/* Bytes of the file of one member: shares that differ by a page at most. Without members: all. */
+uint64_t plan_member_bytes(const struct plan_demand *demand, unsigned member);
 /* Sets the size of a group's demand and brings its title up to date. */
 int plan_resize(struct plan_group *group, uint64_t size_bytes);
 

@@ -174,6 +174,9 @@ static int threads_fill(struct axis *axis, const struct spec *spec, const struct
                         struct plan_error *error) {
   static const struct weir_param param = {
       .name = "threads", .kind = WEIR_PARAM_COUNT, .preset = "1", .min = 1, .max = THREADS_MAX};
+  if (scope->members && find_said(spec, param.name))
+    return plan_fail(error, scope->option, spec->text, NULL, "'%s': each of the %u members has one thread", spec->text,
+                     scope->members);
   if (find_said(spec, param.name)) return axis_fill(axis, &param, spec, scope->option, error);
   axis->count = scope->threads->count;
   for (unsigned i = 0; i < axis->count; i++) axis->values[i] = (uint64_t)scope->threads->values[i];

@@ -28,24 +28,30 @@ static bool is_guest(const struct run *run) {
   return text && *text;
 }
 
-/* The fact of this name about the user's file, or about the place where the cell's file lies. */
-static const char *place_fact(const struct series *series, unsigned cell, const char *name) {
+/* The fact of this name about the user's file, or about the place where the cell's file lies: of members the first one that
+ * has it, since what is true of one of them is true of the time of all. `value`: only if it is this; NULL: any. */
+static const char *place_fact(const struct series *series, unsigned cell, const char *name, const char *value) {
+  const unsigned members = series->plan->demand.members;
+  const char *found = NULL;
   char full[48];
-  snprintf(full, sizeof full, "file.%s", name);
-  if (!series->run->plan.file) snprintf(full, sizeof full, "place.%u.%s", series->plan->cells[cell].place, name);
-  return run_fact_text(series->run, full);
+  for (unsigned m = 0; m < (members ? members : 1) && !found; m++) {
+    snprintf(full, sizeof full, "file.%s", name);
+    if (!series->run->plan.file) snprintf(full, sizeof full, "place.%u.%s", series->plan->cells[cell].place + m, name);
+    found = run_fact_text(series->run, full);
+    if (found && value && strcmp(found, value) != 0) found = NULL;
+  }
+  return found;
 }
 
 static bool place_is(const struct series *series, unsigned cell, const char *name) {
-  const char *text = place_fact(series, cell, name);
-  return text && strcmp(text, "1") == 0;
+  return place_fact(series, cell, name, "1") != NULL;
 }
 
 bool label_ram_backed(const struct series *series, unsigned cell) { return place_is(series, cell, "ram_backed"); }
 
 /* What stands between the file and a disk: whatever the cache and the counters say, they say it of that. */
 static void label_place(const struct series *series, unsigned cell, char out[64]) {
-  const char *special = place_fact(series, cell, "special");
+  const char *special = place_fact(series, cell, "special", NULL);
   if (place_is(series, cell, "packs")) add_word(out, "compressing");
   if (special) add_word(out, special);
 }

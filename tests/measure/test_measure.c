@@ -361,6 +361,23 @@ static int forgetful_run(void *state, const struct weir_job *job, struct weir_fl
   return 0;
 }
 
+static char members[3][80];
+
+static int keep_scratch(void *context, const char *name) {
+  if (strncmp(name, SCRATCH_PREFIX, strlen(SCRATCH_PREFIX)) == 0) snprintf(context, 64, "%s", name);
+  return 0;
+}
+
+/* Works on the first member's file, whichever it was given. */
+static int same_file_open(void *state, const struct weir_job *job) {
+  struct weir_job other = *job;
+  char scratch[64] = "", path[512];
+  os_list_directory(members[0], keep_scratch, scratch);
+  snprintf(path, sizeof path, "%s/%s%s", members[0], scratch, strrchr(job->path, '/'));
+  other.path = path;
+  return fake_open(state, &other);
+}
+
 /* Does the first request only, and says so. */
 static int half_run(void *state, const struct weir_job *job, struct weir_flow *flow, uint64_t budget) {
   (void)budget;
@@ -428,6 +445,12 @@ FAKE(refusing, "made/refusing", good_run, .probe = refusing_probe);
 FAKE(half, "made/half", half_run, .probe = NULL);
 FAKE(forgetting, "made/forgetting-cache", forgetting_cache_run, .probe = NULL);
 FAKE(poor, "made/poor", good_run, .setup = poor_setup);
+static const struct weir_method same_file = {.abi = WEIR_METHOD_ABI, .struct_size = sizeof(struct weir_method),
+                                             .name = "made/same-file", .summary = "made up", .calls = "none", .tasks = WEIR_ANY,
+                                             .directions = WEIR_ANY, .accesses = WEIR_ANY, .durabilities = WEIR_ANY,
+                                             .params = &block_param, .param_count = 1, .state_size = sizeof(struct fake),
+                                             .capabilities = WEIR_CAP_VARIANT, .open = same_file_open, .run = good_run,
+                                             .close = fake_close};
 static const struct weir_method closed = {.abi = WEIR_METHOD_ABI, .struct_size = sizeof(struct weir_method),
                                           .name = "made/closed", .summary = "made up", .calls = "none", .tasks = WEIR_ANY,
                                           .directions = WEIR_ANY, .accesses = WEIR_ANY, .durabilities = WEIR_ANY,
@@ -435,7 +458,7 @@ static const struct weir_method closed = {.abi = WEIR_METHOD_ABI, .struct_size =
                                           .run = good_run, .close = fake_close};
 
 static const struct weir_method *const fakes[] = {&good, &lying, &lazy, &forgetful, &crashing, &failing, &refusing, &closed, &half, &poor,
-                                           &forgetting, NULL};
+                                           &forgetting, &same_file, NULL};
 
 struct outcome { struct run run; int result; struct weir_reason problem; };
 
@@ -444,7 +467,7 @@ static volatile int interrupted;
 static void measure_fakes(struct plan_request request, struct measure_observer observer, struct outcome *out) {
   struct plan_error error;
   memset(out, 0, sizeof *out);
-  request.places = (struct plan_strings){1, {place}};
+  if (request.members.count == 0) request.places = (struct plan_strings){1, {place}};
   request.margin = 0.03;
   request.seed = 7;
   if (request.rounds == 0) request.rounds = 2;
@@ -604,6 +627,82 @@ static void threads_and_random_access_add_up(void **state) {
   }
 }
 
+static struct plan_strings make_members(void) {
+  struct plan_strings list = {3, {members[0], members[1], members[2]}};
+  for (unsigned m = 0; m < 3; m++) {
+    snprintf(members[m], sizeof members[m], "%s/member-%u", place, m);
+    os_remove_tree(members[m]);
+    assert_int_equal(os_make_directory(members[m]), 0);
+  }
+  return list;
+}
+
+/* Whoever moves the right number of bytes, but those of another member, has not done the work. */
+static void members_have_files_and_bytes_of_their_own(void **state) {
+  (void)state;
+  const struct plan_strings list = make_members();
+  for (int direction = WEIR_READ; direction <= WEIR_MIXED; direction++)
+    for (int access = WEIR_SEQUENTIAL; access <= WEIR_RANDOM; access++) {
+      struct outcome outcome;
+      measure_fakes((struct plan_request){.direction = {1, {direction}}, .access = {1, {access}}, .members = list,
+                                          .size = {1, {3 << 18}}, .methods = {2, {"made/good", "made/same-file"}}},
+                    (struct measure_observer){0}, &outcome);
+      assert_int_equal(outcome.result, 0);
+      assert_string_equal(cell_of(&outcome, "made/good")->reason, "");
+      assert_int_equal(cell_of(&outcome, "made/good")->status, PLAN_OK);
+      assert_int_equal(cell_of(&outcome, "made/same-file")->status, PLAN_FAILED);
+      assert_non_null(strstr(cell_of(&outcome, "made/same-file")->reason, "wrong data"));
+      for (unsigned m = 0; m < 3; m++) assert_int_equal(ours_in(members[m]), 0);
+      run_release(&outcome.run);
+    }
+}
+
+static void members_work_in_every_mode(void **state) {
+  (void)state;
+  const struct plan_strings list = make_members();
+  for (int consumer = WEIR_CONSUMER_NONE; consumer <= WEIR_CONSUMER_VERIFY; consumer++) {
+    struct outcome outcome;
+    measure_fakes((struct plan_request){.access = {2, {WEIR_SEQUENTIAL, WEIR_RANDOM}}, .consumer = {1, {consumer}},
+                                        .cache = {2, {PLAN_WARM, PLAN_COLD}}, .members = list, .flush = PLAN_FLUSH_FILE,
+                                        .methods = {1, {"made/good"}}},
+                  (struct measure_observer){0}, &outcome);
+    assert_int_equal(outcome.result, 0);
+    for (size_t i = 0; i < outcome.run.sample_count; i++) {
+      const struct sample *sample = &outcome.run.samples[i];
+      const struct plan_group *group = &outcome.run.plan.groups[sample->group];
+      assert_int_equal(sample->status, RUN_OK);
+      assert_int_equal(sample->bytes, sample->passes * 300000);
+      assert_int_equal(sample->operations, sample->passes * cell_operations(&outcome.run.plan, sample->group, sample->cell));
+      if (sample->resident_before_ppm >= 0 && group->demand.cache == PLAN_WARM && sample->round >= 0)
+        assert_int_equal(sample->resident_before_ppm, 1000000);
+    }
+    run_release(&outcome.run);
+  }
+}
+
+/* Each member's job is the whole of its file, and alone on it: nothing tells a method that there are others. */
+static void a_member_is_alone_on_its_file(void **state) {
+  (void)state;
+  struct plan_cell cell = one_cell(4096, 4);
+  struct plan_group group = {.cell_count = 1, .cells = &cell,
+                             .demand = {.access = WEIR_RANDOM, .size_bytes = 400 * 4096, .coverage = 1, .members = 4}};
+  struct plan plan = {.group_count = 1, .groups = &group};
+  const struct cell_files files = {.path = "f", .directory = "d", .round = 1};
+  struct cell_job job[4];
+  for (unsigned i = 0; i < 4; i++) {
+    cell_job_init(&job[i], &plan, 0, 0, i, &files);
+    assert_int_equal(job[i].job.instance, 0);
+    assert_int_equal(job[i].job.instances, 1);
+    assert_int_equal(job[i].job.part_offset, 0);
+    assert_int_equal(job[i].job.part_length, 100 * 4096);
+    assert_int_equal(job[i].job.file_size, 100 * 4096);
+  }
+  assert_memory_not_equal(job[0].job.order_key, job[1].job.order_key, sizeof job[0].job.order_key);
+  assert_int_equal(cell_operations(&plan, 0, 0), 400);
+  group.pass_bytes = 80 * 4096;
+  assert_int_equal(cell_operations(&plan, 0, 0), 80);
+}
+
 static void interrupt_after_three(void *context, const struct measure_event *event) {
   (void)context;
   if (event->kind == MEASURE_SAMPLE && event->done == 3) interrupted = 1;
@@ -672,6 +771,9 @@ int main(void) {
       cmocka_unit_test(an_overwritten_file_was_written_before),
       cmocka_unit_test(warm_samples_that_lost_their_pages_are_taken_again),
       cmocka_unit_test(threads_and_random_access_add_up),
+      cmocka_unit_test(members_have_files_and_bytes_of_their_own),
+      cmocka_unit_test(members_work_in_every_mode),
+      cmocka_unit_test(a_member_is_alone_on_its_file),
       cmocka_unit_test(an_interrupt_keeps_what_was_measured),
       cmocka_unit_test(cold_is_verified_cold_and_warm_is_warm),
   };

@@ -55,7 +55,8 @@ static void make_group(struct plan_group *group, const char *id) {
                                        4096,
                                        300,
                                        0.3,
-                                       0.1};
+                                       0.1,
+                                       2};
   group->cells = calloc(3, sizeof *group->cells);
   assert_non_null(group->cells);
   group->cells[0] = make_cell("fd/pread[odd=1]@/mnt/\xff\xfe\xef\xbe\x80", "fd/pread");
@@ -194,7 +195,7 @@ static void check_cell(const struct plan_cell *a, const struct plan_cell *b) {
 static void check_group(const struct plan_group *a, const struct plan_group *b) {
   assert_string_equal(a->id, b->id);
   assert_string_equal(a->title, b->title);
-  assert_memory_equal(&a->demand, &b->demand, offsetof(struct plan_demand, coverage) + sizeof(double));
+  assert_memory_equal(&a->demand, &b->demand, offsetof(struct plan_demand, members) + sizeof a->demand.members);
   assert_int_equal(a->priority, b->priority);
   assert_int_equal(a->size_fixed, b->size_fixed);
   assert_true(a->smallest_bytes == b->smallest_bytes && a->passes == b->passes);
@@ -366,6 +367,10 @@ static void damaged_values_are_refused(void **state) {
       {"\"task\":\"whole\"", "\"task\":\"half\"", "task"},
       {"\"task\":\"whole\"", "\"task\":null", "task"},
       {"\"place\":1", "\"place\":2", "place"},
+      {"\"members\":2", "\"members\":1", "members"},
+      {"\"members\":2", "\"members\":3", "members"},
+      {"\"members\":2", "\"members\":65", "members"},
+      {"\"members\":2", "\"members\":-1", "members"},
       {"\"resident_before\":0.9", "\"resident_before\":1.9", "resident_before"},
       {"\"checksum\":\"0x", "\"checksum\":\"0x-", "checksum"},
       {"\"seed\":\"0xf", "\"seed\":\"0xff", "seed"},

@@ -328,6 +328,60 @@ static void places_name_cells(void **state) {
   plan_release(&made);
 }
 
+/* Members are the parts of one cell, and their number is no choice; one alone is a place like any other. */
+static void members_are_parts_of_one_cell(void **state) {
+  struct plan_request request = {.members = {3, {"/a", "/b", "/c"}}, .methods = {2, {"fd/read", "ring/plain[depth=1|8]"}},
+                                 .size = {1, {10 * 4096}}};
+  make(&request);
+  expect_cells(&made.groups[0], CELLS("fd/read[block=128KiB]", "ring/plain[depth=1]", "ring/plain[depth=8]"));
+  assert_int_equal(made.place_count, 3);
+  assert_string_equal(made.places[2], "/c");
+  assert_int_equal(made.groups[0].cells[1].threads, 3);
+  assert_int_equal(made.groups[0].cells[1].place, 0);
+  assert_string_equal(made.groups[0].title, "read blocks, sequential, 40 KiB striped over 3, warm");
+  assert_string_equal(made.groups[0].id, "read-sequential-warm-striped-3");
+  plan_release(&made);
+  request.members.count = 1;
+  make(&request);
+  assert_int_equal(made.groups[0].demand.members, 0);
+  assert_int_equal(made.groups[0].cells[1].threads, 1);
+  assert_string_equal(made.places[0], "/a");
+  plan_release(&made);
+}
+
+/* Whole pages each, so that all can be read directly; nothing is lost and nobody has more than a page above another. */
+static void members_have_equal_shares(void **state) {
+  static const uint64_t sizes[] = {8 * 4096, 64 * MIB, 64 * MIB + 1, UINT64_C(1) << 62, 100000000};
+  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+    for (unsigned members = 2; members <= 8; members++) {
+      const struct plan_demand demand = {.size_bytes = sizes[s], .members = members};
+      uint64_t sum = 0, least = UINT64_MAX, most = 0;
+      for (unsigned m = 0; m < members; m++) {
+        const uint64_t bytes = plan_member_bytes(&demand, m);
+        if (m + 1 < members) assert_true(bytes % PLAN_MEMBER_GRAIN == 0);
+        if (bytes < least) least = bytes;
+        if (bytes > most) most = bytes;
+        sum += bytes;
+      }
+      assert_true(sum == sizes[s]);
+      assert_true(least > 0 && most - least <= 2 * PLAN_MEMBER_GRAIN);
+    }
+  assert_true(plan_member_bytes(&(struct plan_demand){.size_bytes = 5000}, 0) == 5000);
+}
+
+static void members_contradict_other_words(void **state) {
+  const struct plan_strings two = {2, {"/a", "/b"}};
+  refuse(&(struct plan_request){.members = two, .places = {1, {"/c"}}}, "--member", "leave --dir out", "");
+  refuse(&(struct plan_request){.members = two, .file = "/f", .file_bytes = MIB}, "--member", "'/f' is read where it is", "");
+  refuse(&(struct plan_request){.members = two, .threads = {1, {2}}}, "--threads", "one thread", "");
+  refuse(&(struct plan_request){.members = two, .methods = {1, {"fd/read[threads=2]"}}}, "--method", "one thread", "");
+  refuse(&(struct plan_request){.members = two, .task = {1, {WEIR_TASK_WHOLE}}}, "--member", "task 'whole' has one file", "");
+  refuse(&(struct plan_request){.members = two, .methods = {1, {"fd/read"}}, .size = {1, {8191}}}, "--size", "at least 8KiB", "");
+  struct plan_request many = {.members = {PLAN_MEMBERS_MAX + 1, {0}}};
+  for (unsigned i = 0; i < many.members.count; i++) many.members.values[i] = "/a";
+  refuse(&many, "--member", "more than 64", "");
+}
+
 static void baseline_comes_first(void **state) {
   struct plan_request request = {.methods = {2, {"fd/read", "map/view"}}, .baseline = "map/view"};
   make(&request);
@@ -553,6 +607,9 @@ int main(void) {
       cmocka_unit_test(unnamed_methods_are_swept),
       cmocka_unit_test(writers_are_durable_unless_said),
       cmocka_unit_test(places_name_cells),
+      cmocka_unit_test(members_are_parts_of_one_cell),
+      cmocka_unit_test(members_have_equal_shares),
+      cmocka_unit_test(members_contradict_other_words),
       cmocka_unit_test(baseline_comes_first),
       cmocka_unit_test(unnamed_baseline_is_first_in_the_list),
       cmocka_unit_test(twin_does_not_count),

@@ -1,0 +1,5 @@
+echo x > a
+weir bench --member . a
+code=$?
+rm a
+exit $code

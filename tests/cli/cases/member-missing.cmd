@@ -1,0 +1,1 @@
+weir plan --member nowhere
