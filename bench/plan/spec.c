@@ -374,6 +374,9 @@ static bool method_fits(const struct weir_method *method, const struct spec *spe
                         const struct spec_scope *scope, struct plan_error *error) {
   const char *word = misfit_word(method, demand);
   if (word) return plan_fail(error, scope->option, spec->text, NULL, "'%s' does not do '%s' here", spec->text, word) == 0;
+  if (demand->members && (method->capabilities & WEIR_CAP_OUTSIDE))
+    return plan_fail(error, scope->option, spec->text, NULL, "'%s' is a program of its own, for one file; leave --member out",
+                     spec->text) == 0;
   for (size_t i = 0; i < method->param_count; i++)
     if (!param_fits(&method->params[i], spec, demand, scope, error)) return false;
   return check_method(spec, method, scope, error) == 0;
