@@ -136,6 +136,14 @@ int units_parse_share(const char *text, double *fraction) {
   return 0;
 }
 
+int units_parse_ratio(const char *text, double *ratio) {
+  static const struct suffix plain[] = {{"", SHARE_ONE}, {NULL, 0}};
+  uint64_t billionths;
+  int error = parse_scaled(text, plain, &billionths);
+  if (!error) *ratio = (double)billionths / (double)SHARE_ONE;
+  return error;
+}
+
 int units_parse_seed(const char *text, uint64_t *seed) {
   if (text[0] != '0' || (text[1] | 0x20) != 'x') return units_parse_count(text, seed);
   const char *digits = text + 2, *end = digits + strspn(digits, "0123456789abcdefABCDEF");

@@ -16,6 +16,8 @@ int units_parse_size(const char *text, uint64_t *bytes);
 int units_parse_duration(const char *text, uint64_t *ns);
 /* "3%" or "0.03". A fraction. */
 int units_parse_share(const char *text, double *fraction);
+/* "13.6": how many times something is something else. */
+int units_parse_ratio(const char *text, double *ratio);
 int units_parse_count(const char *text, uint64_t *count);
 /* "0x5EED", "24301". */
 int units_parse_seed(const char *text, uint64_t *seed);

@@ -13,8 +13,8 @@
 #include "cli/outside.h"
 #include "version.h"
 
-const struct command *const command_list[] = {&cmd_bench,    &cmd_plan, &cmd_list, &cmd_report, &cmd_doctor,
-                                              &cmd_selftest, &cmd_copy, &cmd_make, &cmd_help,   NULL};
+const struct command *const command_list[] = {&cmd_bench,    &cmd_plan, &cmd_claims, &cmd_list, &cmd_report, &cmd_doctor,
+                                              &cmd_selftest, &cmd_copy, &cmd_make,   &cmd_help, NULL};
 
 static volatile int interrupts;
 

@@ -258,13 +258,21 @@ static void write_run(const struct run *run, FILE *out) {
   run_write_trailer(run, out);
 }
 
-static void write_document(const struct output_list *list, const struct output *output, const struct summary *summary,
+/* What is told: one of them. */
+struct document {
+  const struct summary *summary;
+  const struct claim_report *claims;
+};
+
+static void write_document(const struct output_list *list, const struct output *output, const struct document *document,
                            FILE *out) {
   struct report_options options = {output->standard && list->color, output->standard ? list->width : 0, list->overlay};
-  if (output->report)
-    output->report->write(summary, &options, out);
+  if (document->claims)
+    output->report->write_claims(document->claims, &options, out);
+  else if (output->report)
+    output->report->write(document->summary, &options, out);
   else
-    write_run(summary->run, out);
+    write_run(document->summary->run, out);
 }
 
 static int print_failure(const char *name, int code) {
@@ -280,11 +288,11 @@ static int close_stream(FILE *out) {
   return failed ? -(kept ? kept : EIO) : 0;
 }
 
-static int write_straight(const struct output_list *list, const struct output *output, const struct summary *summary) {
+static int write_straight(const struct output_list *list, const struct output *output, const struct document *document) {
   FILE *out = fopen(output->path, "w");
   if (!out) return -errno;
   errno = 0;
-  write_document(list, output, summary, out);
+  write_document(list, output, document, out);
   return close_stream(out);
 }
 
@@ -297,12 +305,12 @@ static int publish(const char *temporary, const char *path) {
   return code;
 }
 
-static int write_whole(const struct output_list *list, const struct output *output, const struct summary *summary) {
+static int write_whole(const struct output_list *list, const struct output *output, const struct document *document) {
   char temporary[sizeof output->path + 16];
   FILE *out = open_temporary(output->path, temporary, sizeof temporary);
   if (!out) return -errno;
   errno = 0;
-  write_document(list, output, summary, out);
+  write_document(list, output, document, out);
   int code = close_stream(out);
   if (code == 0) code = publish(temporary, output->path);
   if (code < 0) os_remove(temporary);
@@ -318,12 +326,12 @@ int output_finish(int code) {
 }
 
 /* One write of the whole document, so that the reason for a failure is not lost among many. */
-static int write_standard(const struct output_list *list, const struct output *output, const struct summary *summary) {
+static int write_standard(const struct output_list *list, const struct output *output, const struct document *document) {
   char *text = NULL;
   size_t size = 0;
   FILE *memory = open_memstream(&text, &size);
   if (!memory) return print_failure(output->name, errno);
-  write_document(list, output, summary, memory);
+  write_document(list, output, document, memory);
   bool failed = ferror(memory) != 0;
   failed = fclose(memory) != 0 || failed;
   errno = failed ? ENOMEM : 0;
@@ -333,23 +341,31 @@ static int write_standard(const struct output_list *list, const struct output *o
   return failed ? print_failure(output->name, code) : 0;
 }
 
-static int write_named(const struct output_list *list, const struct output *output, const struct summary *summary) {
-  int code = output->straight ? write_straight(list, output, summary) : write_whole(list, output, summary);
+static int write_named(const struct output_list *list, const struct output *output, const struct document *document) {
+  int code = output->straight ? write_straight(list, output, document) : write_whole(list, output, document);
   return code < 0 ? print_failure(output->name, -code) : 0;
 }
 
-int output_write(const struct output_list *list, const struct summary *summary) {
+static int write_all(const struct output_list *list, const struct document *document) {
   int worst = 0;
   for (unsigned i = 0; i < list->count; i++) {
     const struct output *output = &list->outputs[i];
     int code = 0;
     if (!output->standard)
-      code = write_named(list, output, summary);
+      code = write_named(list, output, document);
     else if (!list->live)
-      code = write_standard(list, output, summary);
+      code = write_standard(list, output, document);
     else if (ferror(stdout))
       code = print_failure(output->name, 0);
     if (code) worst = code;
   }
   return worst;
+}
+
+int output_write(const struct output_list *list, const struct summary *summary) {
+  return write_all(list, &(struct document){.summary = summary});
+}
+
+int output_write_claims(const struct output_list *list, const struct claim_report *claims) {
+  return write_all(list, &(struct document){.claims = claims});
 }

@@ -69,6 +69,8 @@ FILE *output_live(struct output_list *list);
 bool output_keeps_samples(const struct output_list *list);
 /* Writes them all, even if one fails. 0, or EXIT_CANNOT with the errors printed. */
 int output_write(const struct output_list *list, const struct summary *summary);
+/* The same for the verdicts on claims, which have no run file. */
+int output_write_claims(const struct output_list *list, const struct claim_report *claims);
 void output_release(struct output_list *list);
 
 /* Flushes standard output; EXIT_CANNOT and an error printed when what was printed did not get there, else `code`. */

@@ -107,6 +107,11 @@ static int look_at_list(const struct command *command, const char *option, const
   return 0;
 }
 
+int request_check_place(const struct command *command, const char *path) {
+  struct os_stat stat;
+  return look_at_place(command, path, &stat);
+}
+
 static int look_at_places(const struct command *command, const struct plan_request *request) {
   if (request->file && request->places.count)
     return command_fail(command, "--dir", NULL, "goes with files that weir makes; '%s' is read where it is", request->file);
@@ -118,7 +123,7 @@ static int look_at_places(const struct command *command, const struct plan_reque
 
 /* ---- the command line ---- */
 
-static uint64_t fresh_seed(void) { return random_mix(os_wall_ns() ^ (uint64_t)os_process_id() << 48) & 0xffffffffu; }
+uint64_t request_fresh_seed(void) { return random_mix(os_wall_ns() ^ (uint64_t)os_process_id() << 48) & 0xffffffffu; }
 
 enum option_result request_parse(const struct command *command, int argc, char **argv, struct request *out) {
   struct option_operands operands;
@@ -129,7 +134,7 @@ enum option_result request_parse(const struct command *command, int argc, char *
   if (out->memory.count > 1) return OPTION_BAD;
   if (outside_open(command, &out->outside) != 0) return OPTION_BAD;
   outside_join(&out->outside, &out->plan);
-  out->plan.seed = out->seed.said ? out->seed.value : fresh_seed();
+  out->plan.seed = out->seed.said ? out->seed.value : request_fresh_seed();
   if (look_at_operands(command, &operands, &out->plan) != 0) return OPTION_BAD;
   return look_at_places(command, &out->plan) == 0 ? OPTION_GO : OPTION_BAD;
 }

@@ -140,4 +140,8 @@ int request_plan(const struct command *command, const struct request *request, i
 /* Says on standard error what is not measured because of FILE, unless quiet. */
 void request_notes(const struct request *request, const struct plan *plan);
 
+/* What other commands that make files ask: a seed where none was said; a directory for them, or EXIT_CANNOT, told. */
+uint64_t request_fresh_seed(void);
+int request_check_place(const struct command *command, const char *path);
+
 #endif

@@ -276,4 +276,4 @@ static void write_csv(const struct summary *summary, const struct report_options
   }
 }
 
-const struct report report_csv = {"csv", ".csv", "one row a cell, with the columns of the block study", write_csv};
+const struct report report_csv = {"csv", ".csv", "one row a cell, with the columns of the block study", write_csv, NULL};

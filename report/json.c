@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "report/claims_text.h"
+#include "report/json_parts.h"
 #include "report/report.h"
 
 #define SUMMARY_SCHEMA 1
@@ -258,7 +260,7 @@ static json_t *fact_value(const struct run_fact *fact) {
   return whole ? json_integer(number) : text_value(fact->text);
 }
 
-static json_t *environment_value(const struct run *run) {
+json_t *json_environment(const struct run *run) {
   json_t *object = json_object();
   for (unsigned i = 0; i < run->fact_count; i++) {
     char *name = run_text_encode(run->facts[i].name);
@@ -316,7 +318,7 @@ static void write_json(const struct summary *summary, const struct report_option
   put(document, "rounds", json_integer(summary->rounds));
   put(document, "rounds_planned", json_integer(summary->rounds_planned));
   put(document, "rank_by", json_string(plan_rank_words[run->plan.rank_by]));
-  put(document, "environment", environment_value(run));
+  put(document, "environment", json_environment(run));
   put(document, "floors", floors_value(&run->floors));
   for (unsigned i = 0; i < summary->group_count; i++) append(groups, group_value(&run->plan, &summary->groups[i]));
   put(document, "groups", groups);
@@ -326,4 +328,4 @@ static void write_json(const struct summary *summary, const struct report_option
   json_decref(document);
 }
 
-const struct report report_json = {"json", ".json", "the summary as one JSON document", write_json};
+const struct report report_json = {"json", ".json", "the summary as one JSON document", write_json, claims_json};

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/claims_text.h"
 #include "report/page.h"
 
 /* Wider than any sentence, so that none is broken. */
@@ -232,4 +233,5 @@ static void write_markdown(const struct summary *summary, const struct report_op
   put_notes(&page);
 }
 
-const struct report report_markdown = {"markdown", ".md", "the answer as Markdown, for issues and wikis", write_markdown};
+const struct report report_markdown = {"markdown", ".md", "the answer as Markdown, for issues and wikis", write_markdown,
+                                      claims_markdown};

@@ -11,6 +11,7 @@
 #include "stat/summary.h"
 
 struct overlay;
+struct claim_report;
 
 struct report_options {
   bool color;      /* ANSI colours; never the only carrier of a meaning */
@@ -23,6 +24,8 @@ struct report {
   const char *suffix;  /* ".txt", ".json": for -o */
   const char *summary; /* one line for --help */
   void (*write)(const struct summary *summary, const struct report_options *options, FILE *out);
+  /* The verdicts on published claims, see stat/claim.h; NULL: not in this form. */
+  void (*write_claims)(const struct claim_report *claims, const struct report_options *options, FILE *out);
 };
 
 extern const struct report *const report_list[]; /* NULL-terminated */

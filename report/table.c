@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "report/claims_text.h"
 #include "report/page.h"
 
 #define WIDTH_PRESET 100u
@@ -234,4 +235,4 @@ static void write_table(const struct summary *summary, const struct report_optio
   print_foot(&page);
 }
 
-const struct report report_table = {"table", ".txt", "the answer as a table for the terminal", write_table};
+const struct report report_table = {"table", ".txt", "the answer as a table for the terminal", write_table, claims_table};

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Puts the files of suites/ into the program: embed-suites.py OUTPUT.c INPUT...
+"""Puts the files of suites/ and claims/ into the program: embed-suites.py OUTPUT.c INPUT...
+
+INPUT.ini, claims: those with a section [study]; OUTPUT.c defines claims_texts[]: name (file stem) and text, in the order given.
 
 INPUT.ini, suites: OUTPUT.c defines plan_suites[]: name (file stem), summary (of the section [suite]) and text. Only the
 summary is read here; what else the text says is checked by the program and its tests.
@@ -43,6 +45,15 @@ def suites(paths):
             f"{arrays}\nconst struct plan_suite plan_suites[] = {{\n{entries}    {{NULL, NULL, NULL}},\n}};\n")
 
 
+def claims(paths):
+    arrays, entries = "", ""
+    for number, path in enumerate(paths):
+        arrays += array(f"name_{number}", path.stem) + array(f"text_{number}", path.read_text(encoding="utf-8"))
+        entries += f"    {{name_{number}, text_{number}}},\n"
+    return ('#include <stddef.h>\n\n#include "plan/claims.h"\n\n'
+            f"{arrays}\nconst struct claims_text claims_texts[] = {{\n{entries}    {{NULL, NULL}},\n}};\n")
+
+
 ACCESS = {"Seq": "WEIR_SEQUENTIAL", "Rand": "WEIR_RANDOM"}
 DIRECTION = {"Inp": "WEIR_READ", "Out": "WEIR_WRITE", "read": "WEIR_READ", "write": "WEIR_WRITE"}
 SIZES = {"0.66MB": 660_000, "10MB": 10_000_000, "50MB": 50_000_000}
@@ -84,13 +95,20 @@ def overlays(paths):
             f"{arrays}\nconst struct overlay overlay_list[] = {{\n{entries}    {{NULL, NULL, NULL, NULL, 0, NULL}},\n}};\n")
 
 
-def main(output, inputs):
-    paths = sorted(map(pathlib.Path, inputs))
+def text_of(inputs):
+    paths = list(map(pathlib.Path, inputs))
+    if all("[study]" in path.read_text(encoding="utf-8").splitlines() for path in paths):
+        return claims(paths)
+    paths.sort()
     kinds = {path.suffix for path in paths}
     if kinds not in ({".ini"}, {".csv"}):
         sys.exit(__doc__)
-    text = suites(paths) if kinds == {".ini"} else overlays(paths)
-    pathlib.Path(output).write_text("/* Made by scripts/embed-suites.py from suites; not to be edited. */\n" + text, encoding="utf-8")
+    return suites(paths) if kinds == {".ini"} else overlays(paths)
+
+
+def main(output, inputs):
+    head = "/* Made by scripts/embed-suites.py from suites or claims; not to be edited. */\n"
+    pathlib.Path(output).write_text(head + text_of(inputs), encoding="utf-8")
 
 
 if __name__ == "__main__":

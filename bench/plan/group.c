@@ -63,6 +63,13 @@ void group_demand_id(const struct plan_demand *demand, bool with_size, char out[
   if (with_size) add(&line, "-", units_size_name(demand->size_bytes, text));
 }
 
+bool group_same_demand(const struct plan_demand *a, const struct plan_demand *b) {
+  return a->task == b->task && a->direction == b->direction && a->access == b->access && a->durability == b->durability &&
+         a->target == b->target && a->consumer == b->consumer && a->cache == b->cache && a->process == b->process &&
+         a->size_bytes == b->size_bytes && a->request_bytes == b->request_bytes && a->item_bytes == b->item_bytes &&
+         a->coverage == b->coverage && a->write_share == b->write_share;
+}
+
 /* ---- titles ---- */
 
 void plan_settle_demand(struct plan_demand *demand) {

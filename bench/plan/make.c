@@ -239,12 +239,6 @@ static int choose_baseline(struct making *making, const struct draft *draft, str
 
 /* ---- groups ---- */
 
-static bool same_demand(const struct plan_demand *a, const struct plan_demand *b) {
-  return a->task == b->task && a->direction == b->direction && a->access == b->access && a->durability == b->durability &&
-         a->target == b->target && a->consumer == b->consumer && a->cache == b->cache && a->process == b->process &&
-         a->size_bytes == b->size_bytes && a->request_bytes == b->request_bytes && a->item_bytes == b->item_bytes;
-}
-
 static bool group_id_taken(const struct plan *plan, const char *id) {
   for (unsigned i = 0; i < plan->group_count; i++)
     if (strcmp(plan->groups[i].id, id) == 0) return true;
@@ -542,7 +536,7 @@ static struct plan_demand demand_of(const struct combination *all, const struct 
 
 static bool demand_there(const struct plan *plan, const struct plan_demand *demand) {
   for (unsigned i = 0; i < plan->group_count; i++)
-    if (same_demand(&plan->groups[i].demand, demand)) return true;
+    if (group_same_demand(&plan->groups[i].demand, demand)) return true;
   return false;
 }
 

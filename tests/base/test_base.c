@@ -156,6 +156,19 @@ static void counts_and_seeds_are_read(void **state) {
   check_readings(units_parse_seed, seeds, COUNT_OF(seeds));
 }
 
+static void ratios_are_read(void **state) {
+  (void)state;
+  double ratio = -1;
+  assert_int_equal(units_parse_ratio("13.6", &ratio), 0);
+  assert_true(ratio == 13.6);
+  assert_int_equal(units_parse_ratio("0.215", &ratio), 0);
+  assert_true(ratio == 0.215);
+  assert_int_equal(units_parse_ratio("2%", &ratio), -EINVAL);
+  assert_int_equal(units_parse_ratio("2x", &ratio), -EINVAL);
+  assert_int_equal(units_parse_ratio("-2", &ratio), -EINVAL);
+  assert_true(ratio == 0.215);
+}
+
 static void shares_are_read(void **state) {
   (void)state;
   double share = -1;
@@ -392,6 +405,7 @@ int main(void) {
       cmocka_unit_test(a_size_beyond_64_bits_is_out_of_range),
       cmocka_unit_test(durations_are_read),
       cmocka_unit_test(counts_and_seeds_are_read),
+      cmocka_unit_test(ratios_are_read),
       cmocka_unit_test(shares_are_read),
       cmocka_unit_test(size_names_read_back_as_the_same_number),
       cmocka_unit_test(rounded_numbers_are_written),
