@@ -109,7 +109,7 @@ static int look_at_list(const struct command *command, const char *option, const
 
 int request_check_place(const struct command *command, const char *path) {
   struct os_stat stat;
-  return look_at_place(command, path, &stat);
+  return look_at_place(command, "--dir", path, &stat);
 }
 
 static int look_at_places(const struct command *command, const struct plan_request *request) {

@@ -158,7 +158,8 @@ static int take_cell(struct plan_group *group, const struct plan_cell *cell) {
 static int find_cell(struct making *making, const struct site *site, const char *text) {
   static const struct plan_words one_thread = {1, {1}};
   struct plan *plan = &making->out->parts[site->part].plan;
-  const struct spec_scope scope = {making->methods, &one_thread, 1, plan->places, "claims"};
+  const struct spec_scope scope = {
+      .methods = making->methods, .threads = &one_thread, .place_count = 1, .places = plan->places, .option = "claims"};
   struct plan_group alone = {.demand = plan->groups[site->group].demand};
   struct spec *spec = malloc(sizeof *spec);
   int code = spec ? spec_parse(text, &scope, spec, making->error) : -ENOMEM;
