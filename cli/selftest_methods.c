@@ -33,7 +33,7 @@ static int make_plan(const struct methods_job *job, struct plan *out) {
                                  .target = {2, {WEIR_TARGET_OVERWRITE, WEIR_TARGET_NEW}},
                                  .cache = {1, {PLAN_COLD}},
                                  .size = {1, {FILE_BYTES}},
-                                 .request = {1, {16384}},
+                                 .request = {1, {65536}},
                                  .places = {1, {job->place}},
                                  .seed = os_wall_ns()};
   struct plan_strings *names = &request.methods;

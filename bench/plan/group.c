@@ -83,7 +83,6 @@ void plan_settle_demand(struct plan_demand *demand) {
   }
   if (demand->task == WEIR_TASK_MANY) demand->direction = WEIR_READ;
   if (demand->task == WEIR_TASK_COPY) {
-    if (demand->direction != WEIR_WRITE) demand->durability = WEIR_DURABILITY_NONE;
     demand->direction = WEIR_WRITE;
     demand->target = WEIR_TARGET_NEW;
     demand->access = WEIR_SEQUENTIAL;

@@ -270,6 +270,22 @@ static void random_access_has_a_request_size(void **state) {
   plan_release(&made);
 }
 
+/* A copy writes, whatever direction is asked for, and is as durable as is said, or not if nothing is said. */
+static void copies_are_as_durable_as_is_said(void **state) {
+  (void)state;
+  const struct plan_words copy = {1, {WEIR_TASK_COPY}};
+  make(&(struct plan_request){.task = copy, .durability = {2, {WEIR_DURABILITY_END, WEIR_DURABILITY_EACH}}});
+  assert_int_equal(made.group_count, 2);
+  assert_int_equal(made.groups[0].demand.durability, WEIR_DURABILITY_END);
+  assert_int_equal(made.groups[1].demand.durability, WEIR_DURABILITY_EACH);
+  assert_int_equal(made.groups[1].demand.direction, WEIR_WRITE);
+  plan_release(&made);
+  make(&(struct plan_request){.task = copy});
+  assert_int_equal(made.group_count, 1);
+  assert_int_equal(made.groups[0].demand.durability, WEIR_DURABILITY_NONE);
+  plan_release(&made);
+}
+
 static void words_that_contradict(void **state) {
   const struct plan_words whole = {1, {WEIR_TASK_WHOLE}}, cold = {1, {PLAN_COLD}}, writes = {1, {WEIR_WRITE}};
   refuse(&(struct plan_request){.task = whole, .access = {1, {WEIR_RANDOM}}}, "--access", "goes with task 'blocks'", "");
@@ -623,6 +639,7 @@ int main(void) {
       cmocka_unit_test(file_is_only_read),
       cmocka_unit_test(file_is_cold_when_asked),
       cmocka_unit_test(file_sizes),
+      cmocka_unit_test(copies_are_as_durable_as_is_said),
       cmocka_unit_test(rounds_are_permutations),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
