@@ -70,6 +70,7 @@
   X(lines_iterator)    \
   X(lines_mapped)      \
   X(lines_array)       \
+  X(stream_getline)    \
   X(lines_slice_array) \
   X(text_split)        \
   X(overlap_none)      \

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "feed.h"
 #include "landing.h"
 #include "methods.h"
 #include "target.h"
@@ -17,6 +18,8 @@
 enum { PARAM_BLOCK, PARAM_BUFFER, PARAM_ROOM, PARAM_EXTEND };
 enum { CIN_SYNC = 2 };
 enum { LINES_ROOM, LINES_EXTEND };
+enum { GETLINE_FROM, GETLINE_SYNC, GETLINE_ROOM };
+enum { FROM_IFSTREAM, FROM_CIN };
 
 struct stream_state {
   struct landing landing;
@@ -48,6 +51,11 @@ static int probe_cin(const struct weir_job *job, struct weir_reason *reason) {
   return probe(job, reason);
 }
 
+static int probe_getline(const struct weir_job *job, struct weir_reason *reason) {
+  const int error = feed_probe(job, reason);
+  return error ? error : probe_stream(job, 0, reason);
+}
+
 static int setup_with(struct stream_state *s, const struct weir_job *job, enum stream_kind kind) {
   s->wish = (struct stream_wish){.kind = kind, .path = job->path, .writes = job->direction == WEIR_WRITE};
   return landing_setup(&s->landing, job,
@@ -76,6 +84,16 @@ static int setup_lines(void *state, const struct weir_job *job) {
   s->extend = (enum target_extend)job->params[LINES_EXTEND];
   s->wish = (struct stream_wish){.kind = STREAM_FSTREAM, .path = job->path, .writes = true};
   return get_room(s, job, (size_t)job->params[LINES_ROOM]);
+}
+/* Lines need no landing either: the stream gives each in memory of its own. */
+static int setup_getline(void *state, const struct weir_job *job) {
+  struct stream_state *s = state;
+  const bool standard = job->params[GETLINE_FROM] == FROM_CIN;
+  s->wish = (struct stream_wish){.kind = standard ? STREAM_CIN : STREAM_FSTREAM,
+                                 .path = job->path,
+                                 .sets_sync = true,
+                                 .synced = job->params[GETLINE_SYNC] == 0};
+  return standard ? 0 : get_room(s, job, (size_t)job->params[GETLINE_ROOM]);
 }
 static int setup_filebuf(void *state, const struct weir_job *job) { return setup_file(state, job, STREAM_FILEBUF); }
 static int setup_cin(void *state, const struct weir_job *job) {
@@ -186,6 +204,33 @@ static int run_write(const struct stream_state *s, const struct weir_job *job, s
   return 0;
 }
 
+/* Takes one CR off a line that had an LF behind it. */
+static size_t text_of(const char *line, size_t length, bool ended) {
+  return ended && length > 0 && line[length - 1] == '\r' ? length - 1 : length;
+}
+
+static int run_getline(void *state, const struct weir_job *job, struct weir_flow *flow, uint64_t budget) {
+  const struct stream_state *s = state;
+  const uint64_t began = weir_operation_begin(flow);
+  uint64_t at = 0;
+  if (budget == 0) return 0;
+  while (!weir_stopped(flow)) {
+    const char *line;
+    size_t length;
+    bool ended;
+    const int more = stream_line(s->stream, &line, &length, &ended);
+    if (more < 0) return target_failed(job, "reading", at, job->part_length - at, more);
+    if (more == 0) {
+      if (at < job->part_length) return target_ended(job, at);
+      weir_operation_end(flow, began);
+      return 0;
+    }
+    at += length + ended;
+    weir_item(flow, line, text_of(line, length, ended));
+  }
+  return 0;
+}
+
 /* Lines between two looks at the flow's stop. */
 #define BATCH 256u
 
@@ -231,15 +276,22 @@ static const struct weir_param file_params[] = {[PARAM_BLOCK] = LANDING_PARAM_BL
                                                 [PARAM_EXTEND] = METHODS_PARAM_EXTEND(METHODS_EXTEND_IN_ORDER)};
 static const struct weir_param lines_params[] = {
     [LINES_ROOM] = PARAM_STREAMBUF, [LINES_EXTEND] = METHODS_PARAM_EXTEND(METHODS_EXTEND_IN_ORDER)};
+#define PARAM_SYNC(usual)                                                                                     \
+  {                                                                                                           \
+    .name = "sync", .kind = WEIR_PARAM_CHOICE, .preset = (usual), .choices = "yes|no", WEIR_PARAM_EVERYWHERE, \
+    .help = "does it keep step with stdin (std::ios::sync_with_stdio)"                                        \
+  }
+static const struct weir_param getline_params[] = {
+    [GETLINE_FROM] = {.name = "from",
+                      .kind = WEIR_PARAM_CHOICE,
+                      .preset = "ifstream",
+                      .choices = "ifstream|cin",
+                      WEIR_PARAM_EVERYWHERE,
+                      .help = "which stream: of the file, or standard input, redirected to it"},
+    [GETLINE_SYNC] = PARAM_SYNC("no"),
+    [GETLINE_ROOM] = PARAM_STREAMBUF};
 static const struct weir_param cin_params[] = {
-    [PARAM_BLOCK] = LANDING_PARAM_BLOCK(NULL),
-    [PARAM_BUFFER] = LANDING_PARAM_BUFFER(NULL),
-    [CIN_SYNC] = {.name = "sync",
-                  .kind = WEIR_PARAM_CHOICE,
-                  .preset = "no",
-                  .choices = "yes|no",
-                  WEIR_PARAM_EVERYWHERE,
-                  .help = "does it keep step with stdin (std::ios::sync_with_stdio)"}};
+    [PARAM_BLOCK] = LANDING_PARAM_BLOCK(NULL), [PARAM_BUFFER] = LANDING_PARAM_BUFFER(NULL), [CIN_SYNC] = PARAM_SYNC("no")};
 
 #define STREAM_METHOD                                                                                                     \
   METHODS_ABI, .tasks = METHODS_BOTH_TASKS, .accesses = METHODS_BOTH_ACCESSES, .state_size = sizeof(struct stream_state), \
@@ -263,6 +315,24 @@ const struct weir_method methods_stream_ofstream = {
     .param_count = METHODS_COUNT(file_params),
     .setup = setup_fstream,
     .sync = sync_both};
+
+const struct weir_method methods_stream_getline = {
+    METHODS_ABI,
+    METHODS_READS,
+    .name = "stream/getline",
+    .summary = "line by line out of a C++ input stream",
+    .calls = "std::getline from std::ifstream, or from std::cin after dup2(2)",
+    .tasks = WEIR_BIT(WEIR_TASK_LINES) | WEIR_BIT(WEIR_TASK_TEXT),
+    .accesses = WEIR_BIT(WEIR_SEQUENTIAL),
+    .params = getline_params,
+    .param_count = METHODS_COUNT(getline_params),
+    .state_size = sizeof(struct stream_state),
+    .probe = probe_getline,
+    .setup = setup_getline,
+    .open = open_both,
+    .run = run_getline,
+    .close = close_both,
+    .teardown = teardown};
 
 /* A stream opens its file itself and not so that each write is durable. */
 const struct weir_method methods_stream_lines = {

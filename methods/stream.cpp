@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iostream>
 #include <new>
+#include <string>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -23,11 +24,13 @@ struct stream {
   virtual ~stream() = default;
   virtual int open(const stream_wish &wish) = 0;
   virtual int64_t read(char *, std::streamsize) { return -EBADF; }
+  virtual int line(std::string &, bool *) { return -EBADF; }
   virtual int write(const char *, std::streamsize) { return -EBADF; }
   virtual int write_each(const weir_span *, size_t) { return -EBADF; }
   virtual int seek(std::streamoff offset) = 0;
   virtual int flush() { return 0; }
   virtual int close() = 0;
+  std::string text; /* the line given last */
 };
 
 namespace {
@@ -54,16 +57,29 @@ int64_t read_from(std::istream &in, char *data, std::streamsize length) {
   return count;
 }
 
+/* A line without LF is there only at the end of the file. */
+int line_from(std::istream &in, std::string &text, bool *ended) {
+  if (std::getline(in, text)) {
+    *ended = !in.eof();
+    return 1;
+  }
+  if (in.bad() || !in.eof()) return error_left();
+  in.clear();
+  return 0;
+}
+
 int seek_in(std::istream &in, std::streamoff offset) { return in.seekg(offset) ? 0 : error_left(); }
 
 struct input final : stream {
   std::ifstream in;
   int open(const stream_wish &wish) override {
     set_buffer(*in.rdbuf(), wish);
+    if (wish.sets_sync) std::ios_base::sync_with_stdio(wish.synced);
     in.open(wish.path, mode_of(wish));
     return in ? 0 : error_left();
   }
   int64_t read(char *data, std::streamsize length) override { return read_from(in, data, length); }
+  int line(std::string &out, bool *ended) override { return line_from(in, out, ended); }
   int seek(std::streamoff offset) override { return seek_in(in, offset); }
   int close() override {
     in.close();
@@ -119,6 +135,7 @@ struct standard final : stream {
     return seek_in(std::cin, 0); /* drops what an earlier file left in the buffer */
   }
   int64_t read(char *data, std::streamsize length) override { return read_from(std::cin, data, length); }
+  int line(std::string &out, bool *ended) override { return line_from(std::cin, out, ended); }
   int seek(std::streamoff offset) override { return seek_in(std::cin, offset); }
   int close() override {
     const int result = before < 0 ? ::close(STDIN_FILENO) : dup2(before, STDIN_FILENO) < 0 ? -1 : ::close(before);
@@ -164,6 +181,15 @@ int stream_open(const stream_wish *wish, stream **out) {
 
 int64_t stream_read(stream *s, void *data, size_t length) {
   return guarded<int64_t>([&] { return s->read(static_cast<char *>(data), static_cast<std::streamsize>(length)); });
+}
+
+int stream_line(stream *s, const char **data, size_t *length, bool *ended) {
+  return guarded<int>([&] {
+    const int more = s->line(s->text, ended);
+    *data = s->text.data();
+    *length = s->text.size();
+    return more;
+  });
 }
 
 int stream_write(stream *s, const void *data, size_t length) {

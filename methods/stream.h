@@ -21,7 +21,8 @@ struct stream_wish {
   const char *path;
   int descriptor;       /* STREAM_CIN: what becomes descriptor 0 until the stream is closed */
   bool writes, appends; /* the file exists and is not truncated */
-  bool synced;          /* STREAM_CIN: sync_with_stdio; once off, it stays off in the process */
+  bool sets_sync;       /* STREAM_FSTREAM: call sync_with_stdio, as STREAM_CIN always does */
+  bool synced;          /* what it is called with; once off, it stays off in the process */
   char *buffer;         /* NULL: unbuffered */
   size_t buffer_size;
 };
@@ -32,6 +33,9 @@ bool stream_built_in(void);
 int stream_open(const struct stream_wish *wish, struct stream **out);
 /* Bytes read; fewer than asked for at the end of the file only. */
 int64_t stream_read(struct stream *stream, void *data, size_t length);
+/* The next line without its LF, by std::getline; it lives until the next call. 1, 0 at the end, or an error. *ended: an LF
+ * was there. */
+int stream_line(struct stream *stream, const char **data, size_t *length, bool *ended);
 /* All or an error. */
 int stream_write(struct stream *stream, const void *data, size_t length);
 /* The same for several pieces, one after the other. */
