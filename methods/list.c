@@ -89,6 +89,12 @@
   X(weir_pwrite)       \
   X(weir_queue)        \
   X(weir_queue_direct) \
+  X(weir_read_text)    \
+  X(weir_decode)       \
+  X(weir_lines_next)   \
+  X(weir_lines_batch)  \
+  X(weir_lines_owned)  \
+  X(weir_read_lines)   \
   X(weir_write_lines)  \
   X(weir_write_text)   \
   X(weir_write_pieces) \

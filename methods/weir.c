@@ -25,6 +25,8 @@ static void count_all(struct weir_flow *flow, uint64_t began, uint64_t count) {
 
 enum { READ_BUFFER, READ_STRATEGY, READ_CREW };
 enum { FRESH, REUSED };
+/* A text is one operation of any size, but the library's requests are whole multiples of this. */
+#define READ_REQUEST 65536u
 
 struct read_file {
   struct weir_bytes bytes;
@@ -34,7 +36,9 @@ struct read_file {
 
 static int read_file_probe(const struct weir_job *job, struct weir_reason *reason) {
   int error = weir_job_whole_file(job, reason);
-  return error ? error : weir_job_probe(job, job->params[READ_STRATEGY], reason);
+  struct weir_job asked = *job;
+  if (job->task == WEIR_TASK_TEXT) asked.block = READ_REQUEST;
+  return error ? error : weir_job_probe(&asked, job->params[READ_STRATEGY], reason);
 }
 
 /* Memory that was used before: by a file in memory of the same size, so that the job's own stays as cold as it is. */
@@ -92,7 +96,7 @@ static const struct weir_param read_file_params[] = {
                      .preset = "fresh",
                      .sweep = "fresh|reused",
                      .choices = "fresh|reused",
-                     .tasks = WEIR_BIT(WEIR_TASK_WHOLE),
+                     .tasks = WEIR_BIT(WEIR_TASK_WHOLE) | WEIR_BIT(WEIR_TASK_TEXT),
                      .accesses = WEIR_ANY,
                      .durabilities = WEIR_ANY,
                      .help = "a struct weir_bytes for each file, or one that held a file before"},
@@ -111,7 +115,7 @@ const struct weir_method methods_weir_read_file = {METHODS_ABI,
                                                    .name = "weir/read-file",
                                                    .summary = "libweir: a whole file by one call",
                                                    .calls = "weir_read_file(3)",
-                                                   .tasks = WEIR_BIT(WEIR_TASK_WHOLE),
+                                                   .tasks = WEIR_BIT(WEIR_TASK_WHOLE) | WEIR_BIT(WEIR_TASK_TEXT),
                                                    .accesses = METHODS_BOTH_ACCESSES,
                                                    .params = read_file_params,
                                                    .param_count = METHODS_COUNT(read_file_params),
@@ -302,12 +306,19 @@ struct stream_state {
   struct weir_stream *stream;
 };
 
+/* Of a text all is one operation, so the block is the method's own. */
+static size_t stream_block(const struct weir_job *job) {
+  return (size_t)(job->task == WEIR_TASK_TEXT ? job->params[STREAM_BLOCK] : job->block);
+}
+
 static int stream_probe(const struct weir_job *job, struct weir_reason *reason) {
-  return weir_job_probe(job, job->params[STREAM_STRATEGY], reason);
+  struct weir_job asked = *job;
+  asked.block = stream_block(job);
+  return weir_job_probe(&asked, job->params[STREAM_STRATEGY], reason);
 }
 
 static int stream_open(void *state, const struct weir_job *job) {
-  const struct weir_stream_options options = {.block_bytes = (size_t)job->block,
+  const struct weir_stream_options options = {.block_bytes = stream_block(job),
                                               .depth = (unsigned)job->params[STREAM_AHEAD],
                                               .offset = job->part_offset,
                                               .length = job->part_length,
@@ -317,8 +328,27 @@ static int stream_open(void *state, const struct weir_job *job) {
   return code < 0 ? weir_job_refused(job, "opening for reading", code) : 0;
 }
 
+static int stream_text(struct weir_stream *stream, const struct weir_job *job, struct weir_flow *flow) {
+  const uint64_t began = weir_operation_begin(flow);
+  uint64_t at = 0;
+  int code = 1;
+  while (code > 0) {
+    struct weir_slice block;
+    if (weir_stopped(flow)) return 0;
+    code = weir_stream_next(stream, &block);
+    if (code < 0) return weir_job_failed(job, "reading", weir_stream_error(stream));
+    if (code == 0) break;
+    weir_deliver(flow, at, block.data, block.size);
+    at += block.size;
+  }
+  if (at < job->part_length) return target_ended(job, at);
+  weir_operation_end(flow, began);
+  return 0;
+}
+
 static int stream_run(void *state, const struct weir_job *job, struct weir_flow *flow, uint64_t budget) {
   struct weir_stream *stream = ((struct stream_state *)state)->stream;
+  if (job->task == WEIR_TASK_TEXT) return budget == 0 ? 0 : stream_text(stream, job, flow);
   const uint64_t count = landing_count(job, budget);
   for (uint64_t i = 0; i < count && !weir_stopped(flow); i++) {
     const uint64_t began = weir_operation_begin(flow), offset = weir_order_offset(job, i);
@@ -355,7 +385,7 @@ const struct weir_method methods_weir_stream = {METHODS_ABI,
                                                 .name = "weir/stream",
                                                 .summary = "libweir: blocks in order, read ahead where that helps",
                                                 .calls = "weir_stream_open(3), weir_stream_next(3)",
-                                                .tasks = WEIR_BIT(WEIR_TASK_BLOCKS),
+                                                .tasks = WEIR_BIT(WEIR_TASK_BLOCKS) | WEIR_BIT(WEIR_TASK_TEXT),
                                                 .accesses = WEIR_BIT(WEIR_SEQUENTIAL),
                                                 .params = stream_params,
                                                 .param_count = METHODS_COUNT(stream_params),
