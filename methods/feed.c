@@ -44,7 +44,9 @@ int64_t feed_fill(struct feed *feed, void *data, size_t length) {
   return (int64_t)done;
 }
 
-int feed_end(const struct feed *feed) { return feed->at < feed->job->part_length ? target_ended(feed->job, feed->at) : 0; }
+int feed_end(const struct feed *feed) {
+  return feed->at < feed->job->part_length ? target_ended(feed->job, feed->at) : check_growth(feed);
+}
 
 int feed_all(struct feed *feed, struct weir_flow *flow, void *data, uint64_t block, bool *stopped) {
   const uint64_t size = feed->job->part_length;

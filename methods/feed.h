@@ -29,7 +29,7 @@ struct feed {
 
 /* Until there are `length` or the file ends. */
 int64_t feed_fill(struct feed *feed, void *data, size_t length);
-/* Call when read gave 0. -ENODATA where the file is too short. */
+/* Call when read gave 0. -ENODATA where the file is too short, -EFBIG where it grew. */
 int feed_end(const struct feed *feed);
 /* All of the job's bytes into `data`, `block` at a time (0: in one), unless the flow is stopped: then *stopped. */
 int feed_all(struct feed *feed, struct weir_flow *flow, void *data, uint64_t block, bool *stopped);
