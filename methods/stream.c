@@ -221,9 +221,9 @@ static int run_getline(void *state, const struct weir_job *job, struct weir_flow
     const int more = stream_line(s->stream, &line, &length, &ended);
     if (more < 0) return target_failed(job, "reading", at, job->part_length - at, more);
     if (more == 0) {
-      if (at < job->part_length) return target_ended(job, at);
-      weir_operation_end(flow, began);
-      return 0;
+      const int error = feed_end(&(struct feed){.job = job, .at = at});
+      if (!error) weir_operation_end(flow, began);
+      return error;
     }
     at += length + ended;
     weir_item(flow, line, text_of(line, length, ended));
