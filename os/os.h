@@ -178,8 +178,12 @@ size_t os_stream_write(const void *data, size_t length, FILE *stream);
 
 /* ---- maps ---------------------------------------------------------------------------------------------------------- */
 
-enum os_map_flag { OS_MAP_WRITE = 1 << 0, OS_MAP_POPULATE = 1 << 1 };
-/* Maps [0, length) of the file, shared. length 0 gives a valid pointer that is unmapped with length 0. */
+enum os_map_flag {
+  OS_MAP_WRITE = 1 << 0,
+  OS_MAP_POPULATE = 1 << 1,
+  OS_MAP_PRIVATE = 1 << 2, /* what is written stays in this process's memory */
+};
+/* Maps [0, length) of the file, shared unless OS_MAP_PRIVATE. length 0 gives a valid pointer that is unmapped with length 0. */
 int os_map(os_file file, size_t length, unsigned flags, void **out);
 /* The same for [offset, offset + length), wherever it starts: *out is the address of the byte at `offset`. */
 int os_map_part(os_file file, uint64_t offset, size_t length, unsigned flags, void **out);

@@ -25,7 +25,7 @@ int os_map_part(os_file file, uint64_t offset, size_t length, unsigned flags, vo
   if (offset > INT64_MAX || length > SIZE_MAX / 2) return -EOVERFLOW;
   size_t slack = page_slack((uintptr_t)offset);
   int protection = PROT_READ | (flags & OS_MAP_WRITE ? PROT_WRITE : 0);
-  int kind = MAP_SHARED | (flags & OS_MAP_POPULATE ? MAP_POPULATE : 0);
+  int kind = (flags & OS_MAP_PRIVATE ? MAP_PRIVATE : MAP_SHARED) | (flags & OS_MAP_POPULATE ? MAP_POPULATE : 0);
   void *address = sys(mmap)(NULL, length + slack, protection, kind, (int)file, (off_t)(offset - slack));
   if (address == MAP_FAILED) return -errno;
   *out = (char *)address + slack;

@@ -33,6 +33,19 @@ static void map_shows_and_changes_the_file(void **state) {
   assert_int_equal(os_close(file), 0);
 }
 
+static void what_is_written_to_a_private_map_stays_there(void **state) {
+  os_file file = make_file(*state, "private", 10000);
+  void *view;
+  assert_int_equal(os_map(file, 10000, OS_MAP_WRITE | OS_MAP_PRIVATE, &view), 0);
+  unsigned char *bytes = view, byte = 0;
+  assert_int_equal(bytes[5001], (unsigned char)(5001 * 7));
+  bytes[5001] = 99;
+  assert_int_equal(os_pread(file, &byte, 1, 5001), 1);
+  assert_int_equal(byte, (unsigned char)(5001 * 7));
+  assert_int_equal(os_unmap(view, 10000), 0);
+  assert_int_equal(os_close(file), 0);
+}
+
 /* Wherever a part begins and ends, it shows these bytes, and changes only them. */
 static void a_part_may_begin_anywhere(void **state) {
   static const uint64_t offsets[] = {0, 1, 4095, 4096, 4097, 8191, 9999};
@@ -153,6 +166,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(empty_map_is_valid),
       cmocka_unit_test(map_shows_and_changes_the_file),
+      cmocka_unit_test(what_is_written_to_a_private_map_stays_there),
       cmocka_unit_test(a_part_may_begin_anywhere),
       cmocka_unit_test(writable_map_needs_a_file_open_for_both),
       cmocka_unit_test(interrupted_sync_of_a_map_is_repeated),
