@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "landing.h"
+#include "load.h"
 #include "methods.h"
 #include "target.h"
 
@@ -252,10 +253,23 @@ static int view_whole(const struct map_state *s, const struct weir_job *job, str
   return 0;
 }
 
+/* Requests that are no larger than a number: see load.h. */
+static int view_values(const struct map_state *s, const struct weir_job *job, struct weir_flow *flow, uint64_t count) {
+  for (uint64_t i = 0; i < count && !weir_stopped(flow); i++) {
+    const uint64_t began = weir_operation_begin(flow), offset = weir_order_offset(job, i);
+    const size_t length = weir_order_length(job, offset);
+    const uint64_t value = load_value(view_at(s, job, offset), length);
+    weir_deliver(flow, offset, &value, length);
+    weir_operation_end(flow, began);
+  }
+  return 0;
+}
+
 static int map_run_view(void *state, const struct weir_job *job, struct weir_flow *flow, uint64_t budget) {
   const struct map_state *s = state;
   const uint64_t count = landing_count(job, budget);
   if (job->task == WEIR_TASK_WHOLE) return view_whole(s, job, flow, count);
+  if (job->block <= LOAD_BYTES_MAX) return view_values(s, job, flow, count);
   for (uint64_t i = 0; i < count && !weir_stopped(flow); i++) {
     const uint64_t began = weir_operation_begin(flow), offset = weir_order_offset(job, i);
     weir_deliver(flow, offset, view_at(s, job, offset), weir_order_length(job, offset));
@@ -408,7 +422,7 @@ static const struct weir_param view_params[] = {[VIEW_BLOCK] = {.name = "block",
                                                                 .tasks = WEIR_BIT(WEIR_TASK_BLOCKS),
                                                                 .accesses = WEIR_ANY,
                                                                 .durabilities = WEIR_ANY,
-                                                                .help = "bytes handed over at a time"},
+                                                                .help = "bytes handed over at a time; up to 8: loaded"},
                                                 [VIEW_ADVICE] = PARAM_ADVICE};
 
 #define MAP_METHOD \

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "landing.h"
+#include "load.h"
 #include "weir_job.h"
 
 /* What some calls do in one is done in `run`; there is nothing to open. */
@@ -243,10 +244,23 @@ static int view_whole(const struct weir_view *view, const struct weir_job *job, 
   return 0;
 }
 
+/* Requests that are no larger than a number: see load.h. */
+static int view_values(const struct weir_view *view, const struct weir_job *job, struct weir_flow *flow, uint64_t count) {
+  for (uint64_t i = 0; i < count && !weir_stopped(flow); i++) {
+    const uint64_t began = weir_operation_begin(flow), offset = weir_order_offset(job, i);
+    const size_t length = weir_order_length(job, offset);
+    const uint64_t value = load_value(view->data + (size_t)(offset - job->part_offset), length);
+    weir_deliver(flow, offset, &value, length);
+    weir_operation_end(flow, began);
+  }
+  return 0;
+}
+
 static int view_run(void *state, const struct weir_job *job, struct weir_flow *flow, uint64_t budget) {
   const struct weir_view *view = state;
   const uint64_t count = landing_count(job, budget);
   if (job->task == WEIR_TASK_WHOLE) return view_whole(view, job, flow, count);
+  if (job->block <= LOAD_BYTES_MAX) return view_values(view, job, flow, count);
   for (uint64_t i = 0; i < count && !weir_stopped(flow); i++) {
     const uint64_t began = weir_operation_begin(flow), offset = weir_order_offset(job, i);
     weir_deliver(flow, offset, view->data + (size_t)(offset - job->part_offset), weir_order_length(job, offset));
@@ -271,7 +285,7 @@ static const struct weir_param view_params[] = {
                     .tasks = WEIR_BIT(WEIR_TASK_BLOCKS),
                     .accesses = WEIR_ANY,
                     .durabilities = WEIR_ANY,
-                    .help = "bytes handed over at a time"},
+                    .help = "bytes handed over at a time; up to 8: loaded"},
     [VIEW_HINT] = {.name = "hint",
                    .kind = WEIR_PARAM_CHOICE,
                    .preset = "none",
