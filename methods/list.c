@@ -120,6 +120,28 @@
   X(weir_copy)         \
   X(weir_copy_many)    \
   X(weir_read_many)    \
+  X(records_stdio) \
+  X(records_mapped_view) \
+  X(records_mapped_copy) \
+  X(records_slurp) \
+  X(records_ring) \
+  X(records_fwrite) \
+  X(records_buffer) \
+  X(records_bytes_stdio) \
+  X(records_bytes_mapped) \
+  X(records_bytes_slurp) \
+  X(typed_stdio_fields) \
+  X(typed_stdio_structs) \
+  X(typed_ifstream) \
+  X(typed_fd_blocks) \
+  X(typed_mapped) \
+  X(typed_slurp) \
+  X(typed_whole) \
+  X(weir_records) \
+  X(weir_records_view) \
+  X(weir_write_records) \
+  X(weir_typed) \
+  X(weir_write_typed) \
   X(null)
 
 #define DECLARE(name) extern const struct weir_method methods_##name;
