@@ -119,7 +119,6 @@ static const struct weir_param bytes_params[] = {
     [BYTES_BLOCK] = {.name = "block",
                      .kind = WEIR_PARAM_SIZE,
                      .preset = "0",
-                     .sweep = "0|64KiB",
                      .min = 0,
                      .max = UINT64_C(1) << 30,
                      WEIR_PARAM_EVERYWHERE,
