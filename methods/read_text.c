@@ -1,6 +1,6 @@
 /*
- * read_text.c - a file of text taken whole: as bytes, as one text, in steps into memory that is ready, and read to its end into
- * a text that grows.
+ * read_text.c - a file of text taken whole: as bytes, as one text, in steps into memory that is ready, and read to its end
+ * into a text that grows.
  */
 #include "text.h"
 
