@@ -44,16 +44,16 @@
   X(aio_libaio)        \
   X(aio_cached)        \
   X(aio_posix)         \
+  X(text_write)        \
+  X(text_fwrite)       \
+  X(text_encode_whole) \
+  X(text_encode_steps) \
   X(lines_fputs)       \
   X(lines_writev)      \
   X(lines_buffer)      \
   X(lines_each)        \
   X(lines_encode)      \
   X(stream_lines)      \
-  X(text_write)        \
-  X(text_fwrite)       \
-  X(text_encode_whole) \
-  X(text_encode_steps) \
   X(iconv_encode)      \
   X(text_bytes)        \
   X(text_whole)        \
@@ -96,7 +96,6 @@
   X(weir_lines_owned)  \
   X(weir_read_lines)   \
   X(weir_write_lines)  \
-  X(weir_write_text)   \
   X(weir_write_pieces) \
   X(weir_encode)       \
   X(copy_read_write)   \

@@ -151,6 +151,7 @@ static int write_file_setup(void *state, const struct weir_job *job) {
   if (job->params[WRITE_PREALLOCATE]) s->options.flags |= WEIR_PREALLOCATE;
   if (job->target == WEIR_TARGET_NEW) s->options.flags |= WEIR_NEW;
   if (job->durability != WEIR_DURABILITY_NONE) s->options.flags |= WEIR_DURABLE;
+  if (job->input) return 0; /* a text lies ready */
   return landing_setup(&s->landing, job, &(struct landing_wish){.policy = policy});
 }
 
@@ -158,9 +159,20 @@ static int write_file_open(void *state, const struct weir_job *job) {
   return landing_open(&((struct write_file *)state)->landing, job);
 }
 
+static int write_text_file(const struct write_file *s, const struct weir_job *job, struct weir_flow *flow, uint64_t budget) {
+  struct weir_error error;
+  if (budget == 0 || weir_stopped(flow)) return 0;
+  if (weir_write_file(job->path, job->input->data, job->input->size, &s->options, &error) < 0)
+    return weir_job_failed(job, "writing", &error);
+  weir_passed(flow, job->input->size);
+  flow->operations++;
+  return 0;
+}
+
 static int write_file_run(void *state, const struct weir_job *job, struct weir_flow *flow, uint64_t budget) {
   struct write_file *s = state;
   struct weir_error error;
+  if (job->input) return write_text_file(s, job, flow, budget);
   const uint64_t count = landing_count(job, budget);
   if (weir_stopped(flow)) return 0;
   landing_supply_all(&s->landing, job, flow, count);
@@ -200,7 +212,7 @@ const struct weir_method methods_weir_write_file = {
     .name = "weir/write-file",
     .summary = "libweir: a whole file made by one call",
     .calls = "weir_write_file(3)",
-    .tasks = WEIR_BIT(WEIR_TASK_WHOLE),
+    .tasks = WEIR_BIT(WEIR_TASK_WHOLE) | WEIR_BIT(WEIR_TASK_TEXT),
     .accesses = METHODS_BOTH_ACCESSES,
     .params = write_file_params,
     .param_count = METHODS_COUNT(write_file_params),

@@ -1,6 +1,6 @@
 /*
- * weir_write.c - libweir among the writers of lines and text: lines put into a writer, a whole file by one call, pieces, and
- * UTF-16 decoded into the writer's own buffer. Uses the library through weir.h.
+ * weir_write.c - libweir among the writers of lines and text: lines or pieces put into a writer, and UTF-16 encoded into the
+ * writer's own buffer. Uses the library through weir.h.
  */
 #include <errno.h>
 
@@ -142,7 +142,7 @@ const struct weir_method methods_weir_write_lines = {
     .name = "weir/write-lines",
     .summary = "libweir: line by line into a writer",
     .calls = "weir_writer_open(3), weir_writer_put_line(3), weir_writer_finish(3)",
-    .tasks = WEIR_BIT(WEIR_TASK_LINES),
+    .tasks = WEIR_BIT(WEIR_TASK_LINES) | WEIR_BIT(WEIR_TASK_TEXT),
     .params = lines_params,
     .param_count = METHODS_COUNT(lines_params),
     .run = lines_run};
@@ -234,52 +234,3 @@ const struct weir_method methods_weir_encode = {WRITER_METHOD,
                                                 .params = encode_params,
                                                 .param_count = METHODS_COUNT(encode_params),
                                                 .run = encode_run};
-
-/* ---- weir/write-text ----------------------------------------------------------------------------------------------- */
-
-enum { TEXT_ATOMIC, TEXT_PREALLOCATE };
-
-struct text_state {
-  struct weir_write_options options;
-};
-
-static int text_setup(void *state, const struct weir_job *job) {
-  struct text_state *s = state;
-  if (job->params[TEXT_ATOMIC]) s->options.flags |= WEIR_ATOMIC;
-  if (job->params[TEXT_PREALLOCATE]) s->options.flags |= WEIR_PREALLOCATE;
-  if (job->target == WEIR_TARGET_NEW) s->options.flags |= WEIR_NEW;
-  if (job->durability != WEIR_DURABILITY_NONE) s->options.flags |= WEIR_DURABLE;
-  return 0;
-}
-
-static int text_run(void *state, const struct weir_job *job, struct weir_flow *flow, uint64_t budget) {
-  const struct text_state *s = state;
-  struct weir_error error;
-  if (budget == 0 || weir_stopped(flow)) return 0;
-  if (weir_write_file(job->path, job->input->data, job->input->size, &s->options, &error) < 0)
-    return weir_job_failed(job, "writing", &error);
-  weir_passed(flow, job->input->size);
-  flow->operations++;
-  return 0;
-}
-
-static const struct weir_param text_params[] = {
-    [TEXT_ATOMIC] = PARAM_NO_YES("atomic", "WEIR_ATOMIC: a temporary file takes the file's name"),
-    [TEXT_PREALLOCATE] = PARAM_NO_YES("preallocate", "WEIR_PREALLOCATE: the space is reserved first"),
-};
-
-/* The call opens, flushes and closes by itself, so all costs lie in `run`. */
-const struct weir_method methods_weir_write_text = {WEIR_WRITES,
-                                                    .name = "weir/write-text",
-                                                    .summary = "libweir: a whole text by one call",
-                                                    .calls = "weir_write_file(3)",
-                                                    .tasks = WEIR_BIT(WEIR_TASK_TEXT),
-                                                    .params = text_params,
-                                                    .param_count = METHODS_COUNT(text_params),
-                                                    .state_size = sizeof(struct text_state),
-                                                    .setup = text_setup,
-                                                    .open = nothing,
-                                                    .run = text_run,
-                                                    .sync = nothing,
-                                                    .close = nothing,
-                                                    .teardown = writer_teardown};

@@ -10,6 +10,9 @@
 #include "encode.h"
 #include "outlet.h"
 
+/* A text that lies ready can be taken as its lines. */
+#define LINES_TASKS (WEIR_BIT(WEIR_TASK_LINES) | WEIR_BIT(WEIR_TASK_TEXT))
+
 /* Lines between two looks at the flow's stop. */
 #define BATCH 256u
 
@@ -60,7 +63,7 @@ const struct weir_method methods_lines_fputs = {OUTLET_METHOD,
                                                 .name = "lines/fputs",
                                                 .summary = "line by line through a stream of the C library",
                                                 .calls = "fdopen(3), setvbuf(3), fwrite(3) or fwrite_unlocked(3), fflush(3)",
-                                                .tasks = WEIR_BIT(WEIR_TASK_LINES),
+                                                .tasks = LINES_TASKS,
                                                 .params = fputs_params,
                                                 .param_count = METHODS_COUNT(fputs_params),
                                                 .state_size = sizeof(struct outlet),
@@ -143,7 +146,7 @@ const struct weir_method methods_lines_encode = {OUTLET_METHOD,
                                                  .name = "lines/encode",
                                                  .summary = "line by line from UTF-16 through a stream of the C library",
                                                  .calls = "UTF-16 to UTF-8, then as lines/fputs",
-                                                 .tasks = WEIR_BIT(WEIR_TASK_LINES),
+                                                 .tasks = LINES_TASKS,
                                                  .params = encode_params,
                                                  .param_count = METHODS_COUNT(encode_params),
                                                  .state_size = sizeof(struct encode_state),
@@ -210,7 +213,7 @@ const struct weir_method methods_lines_writev = {OUTLET_METHOD,
                                                  .name = "lines/writev",
                                                  .summary = "many lines a call, from where they lie",
                                                  .calls = "open(2), writev(2) in a loop",
-                                                 .tasks = WEIR_BIT(WEIR_TASK_LINES),
+                                                 .tasks = LINES_TASKS,
                                                  .params = writev_params,
                                                  .param_count = METHODS_COUNT(writev_params),
                                                  .state_size = sizeof(struct writev_state),
@@ -297,7 +300,7 @@ const struct weir_method methods_lines_buffer = {OUTLET_METHOD,
                                                  .name = "lines/buffer",
                                                  .summary = "lines collected in a buffer that is written when it is full",
                                                  .calls = "open(2), write(2) of full buffers",
-                                                 .tasks = WEIR_BIT(WEIR_TASK_LINES),
+                                                 .tasks = LINES_TASKS,
                                                  .params = buffer_params,
                                                  .param_count = METHODS_COUNT(buffer_params),
                                                  .state_size = sizeof(struct buffer_state),
@@ -320,14 +323,23 @@ static int each_run(void *state, const struct weir_job *job, struct weir_flow *f
 
 static const struct weir_param each_params[] = {OUTLET_PARAMS};
 
-const struct weir_method methods_lines_each = {OUTLET_METHOD,
-                                               .name = "lines/each",
-                                               .summary = "each line by a call of its own",
-                                               .calls = "open(2), write(2) in a loop",
-                                               .tasks = WEIR_BIT(WEIR_TASK_LINES),
-                                               .params = each_params,
-                                               .param_count = METHODS_COUNT(each_params),
-                                               .state_size = sizeof(struct outlet),
-                                               .setup = setup_nothing,
-                                               .run = each_run,
-                                               .teardown = outlet_teardown};
+/* A durable call for each line would take minutes for what the others do in seconds. */
+const struct weir_method methods_lines_each = {
+    METHODS_ABI,
+    .directions = WEIR_BIT(WEIR_WRITE),
+    .durabilities = WEIR_BIT(WEIR_DURABILITY_NONE) | WEIR_BIT(WEIR_DURABILITY_END),
+    .accesses = WEIR_BIT(WEIR_SEQUENTIAL),
+    .probe = outlet_probe,
+    .open = outlet_open,
+    .sync = outlet_sync,
+    .close = outlet_close,
+    .name = "lines/each",
+    .summary = "each line by a call of its own",
+    .calls = "open(2), write(2) in a loop",
+    .tasks = LINES_TASKS,
+    .params = each_params,
+    .param_count = METHODS_COUNT(each_params),
+    .state_size = sizeof(struct outlet),
+    .setup = setup_nothing,
+    .run = each_run,
+    .teardown = outlet_teardown};
