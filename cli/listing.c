@@ -75,8 +75,8 @@ static void print_presets(const struct weir_method *method) {
 static void print_method(const struct plan *plan, const struct weir_method *method) {
   struct availability found = availability_of(plan, method);
   char why[sizeof((struct weir_reason *)0)->text + sizeof((struct weir_reason *)0)->remedy + 8];
-  printf("  %-17s %-9s ", method->name, !found.tried ? "?" : found.works ? "ok" : "not here");
-  display_wrap(stdout, &(struct display_box){LIST_WIDTH, SUMMARY_COLUMN, SUMMARY_COLUMN}, method->summary);
+  const int used = printf("  %-17s %-9s ", method->name, !found.tried ? "?" : found.works ? "ok" : "not here");
+  display_wrap(stdout, &(struct display_box){LIST_WIDTH, (size_t)used, SUMMARY_COLUMN}, method->summary);
   snprintf(why, sizeof why, "%s%s%s", found.reason, found.remedy[0] ? " \xe2\x86\x92 " : "", found.remedy);
   if (found.tried && !found.works) print_below("not here: ", why);
   if (method->calls) print_below("", method->calls);
