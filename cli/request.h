@@ -32,7 +32,7 @@ struct request {
    .kind = OPTION_TEXT,                                                                                                    \
    .offset = REQUEST_AT(plan.suite),                                                                                       \
    .help = "take groups from a suite; the words below select among them\n(default, when no word but --cache and no method is said)"}, \
-      REQUEST_WORDS_ROW(task, "what is done"), REQUEST_WORDS_ROW(direction, "reading or writing"),                         \
+      REQUEST_WORDS_ROW(only, "of these groups: all that read, or all that write\n"), REQUEST_WORDS_ROW(task, "what is done"), REQUEST_WORDS_ROW(direction, "reading or writing"),                         \
       REQUEST_WORDS_ROW(access, "in which order"),                                                                         \
       {.name = "size",                                                                                                     \
        .argument = "SIZES",                                                                                                \

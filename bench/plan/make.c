@@ -362,8 +362,9 @@ static bool asked_group(const struct plan_request *request, const struct plan_de
   if (request->file && weir_task_has_files(demand->task)) return false;
   if (striped(request) && demand->task != WEIR_TASK_BLOCKS) return false;
   if (request->file && (writes || (demand->cache == PLAN_COLD && !has_word(&request->cache, PLAN_COLD)))) return false;
-  return asked(&request->task, demand->task) && asked(&request->direction, demand->direction) &&
-         asked(&request->access, demand->access) && asked(&request->durability, demand->durability) &&
+  return asked(&request->only, demand->direction) && asked(&request->task, demand->task) &&
+         asked(&request->direction, demand->direction) && asked(&request->access, demand->access) &&
+         asked(&request->durability, demand->durability) &&
          (writes ? asked(&request->target, demand->target) : !request->target.count) &&
          asked(&request->cache, demand->cache) && asked(&request->consumer, demand->consumer) &&
          asked(&request->process, demand->process) && asked_size(&request->request, demand->request_bytes);
@@ -378,9 +379,8 @@ static void settle(const struct plan_request *request, struct plan_demand *deman
 }
 
 static int add_suite_group(struct making *making, const struct suite_group *group) {
-  struct draft draft = {group->demand,   group->name,           group->methods,     group->baseline,
-                        group->priority, group->smallest_bytes, group->style_count, group->styles,
-                        group->loops};
+  struct draft draft = {group->demand,         group->name,        group->methods, group->baseline, group->priority,
+                        group->smallest_bytes, group->style_count, group->styles,  group->loops};
   struct plan_sizes sizes = sizes_for(making->request, group->demand.size_bytes);
   if (draft.demand.access == WEIR_RANDOM && making->request->coverage > 0) draft.demand.coverage = making->request->coverage;
   int code = 0;
@@ -473,7 +473,7 @@ static void take_sizes(struct combination *all, unsigned axis, const struct plan
 static void take_request(struct combination *all, const struct plan_request *request) {
   struct plan_sizes sizes = sizes_for(request, SIZE_DEFAULT);
   take_words(all, BY_TASK, &request->task, WEIR_TASK_BLOCKS);
-  take_words(all, BY_DIRECTION, &request->direction, WEIR_READ);
+  take_words(all, BY_DIRECTION, request->direction.count ? &request->direction : &request->only, WEIR_READ);
   take_words(all, BY_ACCESS, &request->access, WEIR_SEQUENTIAL);
   take_sizes(all, BY_REQUEST, &request->request, 0);
   take_sizes(all, BY_SIZE, &sizes, SIZE_DEFAULT);
@@ -547,7 +547,8 @@ static int groups_from_words(struct making *making) {
   do {
     struct draft draft = {
         demand_of(&all, making->request), NULL, "", NULL, making->plan->group_count, SMALLEST_DEFAULT, 0, NULL, 0};
-    if (!demand_there(making->plan, &draft.demand)) code = add_group(making, &draft);
+    const bool wanted = asked(&making->request->only, draft.demand.direction);
+    if (wanted && !demand_there(making->plan, &draft.demand)) code = add_group(making, &draft);
   } while (code == 0 && next_combination(&all));
   return code;
 }
@@ -571,8 +572,10 @@ static bool whole_only(const struct plan_request *request) {
 
 /* Does everything that is asked only read? Without a suite reading is the default. */
 static bool reads_only(const struct plan_request *request) {
+  if (only(&request->only, WEIR_READ)) return true;
   if (has_word(&request->task, WEIR_TASK_COPY)) return false;
-  return request->file || only(&request->direction, WEIR_READ) || (!request->suite && !request->direction.count);
+  return request->file || only(&request->direction, WEIR_READ) ||
+         (!request->suite && !request->direction.count && !request->only.count);
 }
 
 static int check_task(const struct plan_request *request, struct plan_error *error) {
@@ -599,6 +602,9 @@ static int check_direction(const struct plan_request *request, struct plan_error
                      request->file);
   if (only(&request->direction, WEIR_MIXED) && request->target.count && !only(&request->target, WEIR_TARGET_OVERWRITE))
     return plan_fail(error, "--target", "", NULL, "mixed requests read what is there: the target is 'overwrite'");
+  if (request->file && only(&request->only, WEIR_WRITE))
+    return plan_fail(error, "--only", "write", NULL, "'%.120s' would be written; files of yours are only read",
+                     request->file);
   if (request->file && has_word(&request->direction, WEIR_WRITE))
     return plan_fail(error, "--direction", "write", NULL, "'%.120s' would be written; files of yours are only read",
                      request->file);

@@ -24,7 +24,7 @@ enum plan_rank { PLAN_RANK_TIME, PLAN_RANK_TRANSFER, PLAN_RANK_CPU, PLAN_RANK_ME
 /* Word lists of the enums, in enum order, NULL-terminated: the only place where they are spelled. */
 extern const char *const plan_task_words[], *const plan_direction_words[], *const plan_access_words[],
     *const plan_durability_words[], *const plan_target_words[], *const plan_consumer_words[], *const plan_cache_words[],
-    *const plan_process_words[], *const plan_flush_words[], *const plan_rank_words[];
+    *const plan_process_words[], *const plan_flush_words[], *const plan_rank_words[], *const plan_only_words[];
 /* Index of `word` in such a list, or -1. */
 int plan_word_index(const char *const *words, const char *word);
 
@@ -150,6 +150,7 @@ struct plan_request {
   int flush;                     /* enum plan_flush; PLAN_UNSAID: as the suite says, or dontneed */
   enum plan_rank rank_by;
   bool latency;
+  struct plan_words only;        /* of the groups that come of all this, those in these directions */
 };
 #define PLAN_UNSAID (-1)
 

@@ -12,6 +12,7 @@
 
 const char *const plan_task_words[] = {"blocks", "whole", "lines", "text", "records", "typed", "copy", "many", NULL};
 const char *const plan_direction_words[] = {"read", "write", "mixed", NULL};
+const char *const plan_only_words[] = {"read", "write", NULL}; /* the first of the directions */
 const char *const plan_access_words[] = {"sequential", "random", NULL};
 const char *const plan_durability_words[] = {"none", "end", "each", NULL};
 const char *const plan_target_words[] = {"overwrite", "truncate", "new", "preallocated", NULL};

@@ -469,6 +469,43 @@ static void words_select_among_the_suite(void **state) {
   refuse(&(struct plan_request){.suite = "defualt"}, "--suite", "unknown suite", "default");
 }
 
+/* Like two buttons: they leave out groups, and make none of their own. */
+static void only_leaves_groups_out(void **state) {
+  const struct plan_words only_reads = {1, {WEIR_READ}}, only_writes = {1, {WEIR_WRITE}},
+                          both = {2, {WEIR_READ, WEIR_WRITE}};
+  make(&(struct plan_request){0});
+  const unsigned all = made.group_count;
+  plan_release(&made);
+  make(&(struct plan_request){.only = both});
+  assert_int_equal(made.group_count, all);
+  plan_release(&made);
+  make(&(struct plan_request){.only = only_writes});
+  assert_string_equal(made.suite, "default");
+  assert_int_equal(made.group_count, 1);
+  assert_string_equal(made.groups[0].id, "write");
+  plan_release(&made);
+  make(&(struct plan_request){.only = only_reads, .suite = "default"});
+  assert_int_equal(made.group_count, all - 1);
+  plan_release(&made);
+  /* among words of the user it stands for the direction, or thins those that were said */
+  make(&(struct plan_request){.only = only_writes, .task = {1, {WEIR_TASK_WHOLE}}});
+  assert_int_equal(made.group_count, 1);
+  assert_int_equal(made.groups[0].demand.direction, WEIR_WRITE);
+  plan_release(&made);
+  make(&(struct plan_request){.only = only_reads, .direction = {2, {WEIR_READ, WEIR_WRITE}}});
+  assert_int_equal(made.group_count, 1);
+  assert_int_equal(made.groups[0].demand.direction, WEIR_READ);
+  plan_release(&made);
+  make(&(struct plan_request){.only = only_writes, .durability = {1, {WEIR_DURABILITY_EACH}}});
+  assert_int_equal(made.groups[0].demand.durability, WEIR_DURABILITY_EACH);
+  plan_release(&made);
+  refuse(&(struct plan_request){.only = only_writes, .direction = {1, {WEIR_READ}}}, "--method", "no method can do", "");
+  refuse(&(struct plan_request){.only = only_writes, .file = "a", .file_bytes = MIB}, "--only",
+         "files of yours are only read", "");
+  refuse(&(struct plan_request){.only = only_reads, .durability = {1, {WEIR_DURABILITY_END}}}, "--durability",
+         "goes with --direction write", "");
+}
+
 /* The cache alone selects among the usual uses; any other word, a request size or a method makes groups of its own. */
 static void cache_alone_keeps_the_suite(void **state) {
   const struct plan_words cold = {1, {PLAN_COLD}};
@@ -632,6 +669,7 @@ int main(void) {
       cmocka_unit_test(resize_changes_size_and_title),
       cmocka_unit_test(suite_makes_its_groups),
       cmocka_unit_test(words_select_among_the_suite),
+      cmocka_unit_test(only_leaves_groups_out),
       cmocka_unit_test(cache_alone_keeps_the_suite),
       cmocka_unit_test(methods_replace_those_of_the_suite),
       cmocka_unit_test(suite_mistakes),
