@@ -95,6 +95,9 @@ struct request {
   }, {                                                                                                                    \
     .name = "member", .argument = "DIR", .kind = OPTION_TEXTS, .offset = REQUEST_AT(plan.members),                        \
     .help = "a disk of an array: each file is striped over all members,\none thread for each (task blocks)"               \
+  }, {                                                                                                                    \
+    .name = "private-copies", .kind = OPTION_FLAG, .offset = REQUEST_AT(plan.private_copies),                             \
+    .help = "every method has files of its own; else all share them"                                                      \
   }
 
 /* How long, how sure. */

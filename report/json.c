@@ -318,6 +318,7 @@ static void write_json(const struct summary *summary, const struct report_option
   put(document, "rounds", json_integer(summary->rounds));
   put(document, "rounds_planned", json_integer(summary->rounds_planned));
   put(document, "rank_by", json_string(plan_rank_words[run->plan.rank_by]));
+  put(document, "private_copies", json_boolean(run->plan.private_copies));
   put(document, "environment", json_environment(run));
   put(document, "floors", floors_value(&run->floors));
   for (unsigned i = 0; i < summary->group_count; i++) append(groups, group_value(&run->plan, &summary->groups[i]));

@@ -155,6 +155,7 @@ void page_head(const struct page *page) {
   put_place(&text, run);
   put_part(&text, "", cpus, cpus && strcmp(cpus, "1") == 0 ? DISPLAY_GLUE "CPU" : DISPLAY_GLUE "CPUs");
   put_part(&text, "guest of ", run_fact_text(run, "hypervisor"), "");
+  if (run->plan.private_copies) text_put(&text, " · private" DISPLAY_GLUE "copies");
   text_format(&text, " · seed" DISPLAY_GLUE "0x%llX", (unsigned long long)run->plan.seed);
   display_wrap(page->out, &(struct display_box){page->width, 0, 2}, text_string(&text));
   text_release(&text);

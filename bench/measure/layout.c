@@ -55,20 +55,26 @@ static enum layout_role role_of(const struct plan *plan, const struct plan_group
 static struct layout_file *find(struct layout *layout, const struct layout_file *wish) {
   for (unsigned i = 0; i < layout->count; i++) {
     struct layout_file *file = &layout->files[i];
-    if (file->role == wish->role && file->place == wish->place && file->member == wish->member && file->size == wish->size && file->task == wish->task &&
-        file->item_bytes == wish->item_bytes && file->part_bytes == wish->part_bytes)
+    if (file->role == wish->role && file->place == wish->place && file->member == wish->member &&
+        file->owner == wish->owner && file->owner_group == wish->owner_group && file->size == wish->size &&
+        file->task == wish->task && file->item_bytes == wish->item_bytes && file->part_bytes == wish->part_bytes)
       return file;
   }
   return NULL;
 }
 
-/* What a cell of this demand works on. */
-static struct layout_file wish_of(const struct plan *plan, const struct plan_group *group, unsigned place, unsigned member) {
+/* What a cell works on. */
+static struct layout_file wish_of(const struct plan *plan, unsigned g, unsigned cell, unsigned member) {
+  const struct plan_group *group = &plan->groups[g];
   const struct plan_demand *demand = &group->demand;
-  struct layout_file wish = {.role = role_of(plan, group), .place = place, .size = demand->size_bytes};
+  struct layout_file wish = {.role = role_of(plan, group), .place = group->cells[cell].place, .size = demand->size_bytes};
   if (wish.role == LAYOUT_USER) {
     wish.place = 0;
     return wish;
+  }
+  if (plan->private_copies) {
+    wish.owner = cell + 1;
+    wish.owner_group = g + 1;
   }
   if (demand->members) {
     wish.place = wish.member = member;
@@ -102,9 +108,9 @@ int layout_clear_copies(const struct layout_file *file) {
   return code < 0 && code != -ENOENT ? code : os_make_directory(file->copies);
 }
 
-struct layout_file *layout_find(struct layout *layout, const struct plan *plan, unsigned group, unsigned cell, unsigned member) {
-  const struct plan_group *g = &plan->groups[group];
-  const struct layout_file wish = wish_of(plan, g, g->cells[cell].place, member);
+struct layout_file *layout_find(struct layout *layout, const struct plan *plan, unsigned group, unsigned cell,
+                                unsigned member) {
+  const struct layout_file wish = wish_of(plan, group, cell, member);
   return find(layout, &wish);
 }
 
@@ -117,6 +123,16 @@ static char *user_directory(const char *path) {
   const char *slash = strrchr(path, '/');
   if (!slash) return strdup(".");
   return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+}
+
+/* Where it lies: the name tells all that makes it unlike the others. */
+static char *path_of(const struct layout_file *file, const char *before) {
+  char name[160], task[64] = "", owner[32] = "";
+  const unsigned long long size = file->size, item = file->part_bytes ? file->part_bytes : file->item_bytes;
+  if (file->task != WEIR_TASK_BLOCKS) snprintf(task, sizeof task, "-%s-%llu", plan_task_words[file->task], item);
+  if (file->owner) snprintf(owner, sizeof owner, "-%u-%u", file->owner_group, file->owner);
+  snprintf(name, sizeof name, "%s%s-%llu%s%s", before, role_names[file->role], size, task, owner);
+  return scratch_path(file->directory, name);
 }
 
 static int want(struct layout *layout, const struct run *run, const struct scratch *scratch, struct layout_file wish) {
@@ -133,16 +149,9 @@ static int want(struct layout *layout, const struct run *run, const struct scrat
     wish.path = strdup(run->plan.file);
     wish.directory = layout->user_directory;
   } else {
-    char name[128];
-    const char *role = role_names[wish.role], *task = plan_task_words[wish.task];
-    const unsigned long long size = wish.size, item = wish.part_bytes ? wish.part_bytes : wish.item_bytes;
     wish.directory = scratch->paths[wish.place];
-    snprintf(name, sizeof name, "copies-%s-%llu-%llu", role, size, item);
-    if (wish.task == WEIR_TASK_COPY) wish.copies = scratch_path(wish.directory, name);
-    if (wish.task == WEIR_TASK_COPY && !wish.copies) return -ENOMEM;
-    snprintf(name, sizeof name, "%s-%llu", role, size);
-    if (wish.task != WEIR_TASK_BLOCKS) snprintf(name, sizeof name, "%s-%s-%llu-%llu", role, task, size, item);
-    wish.path = scratch_path(wish.directory, name);
+    if (wish.task == WEIR_TASK_COPY && !(wish.copies = path_of(&wish, "copies-"))) return -ENOMEM;
+    wish.path = path_of(&wish, "");
   }
   if (!wish.path || !wish.directory) return -ENOMEM;
   wish.wanted = true;
@@ -165,11 +174,13 @@ static int want_all(struct layout *layout, const struct run *run, const struct s
   int result = 0;
   for (unsigned g = 0; g < plan->group_count && result == 0; g++) {
     const struct plan_group *group = &plan->groups[g];
-    for (unsigned c = 0; c < group->cell_count && !group->dropped; c++)
+    for (unsigned c = 0; c < group->cell_count && !group->dropped; c++) {
+      if (plan->private_copies && group->cells[c].status != PLAN_OK) continue;
       for (unsigned m = 0; m < (group->demand.members ? group->demand.members : 1) && result == 0; m++) {
-        const struct layout_file wish = wish_of(plan, group, group->cells[c].place, m);
+        const struct layout_file wish = wish_of(plan, g, c, m);
         result = want_cell(layout, run, scratch, group, &wish);
       }
+    }
   }
   return result;
 }

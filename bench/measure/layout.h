@@ -15,6 +15,8 @@ struct layout_file {
   enum layout_role role;
   unsigned place;
   unsigned member;      /* of a striped demand: which; else 0 */
+  unsigned owner;       /* the cell that has it alone, in its group; both counted from 1. 0: shared */
+  unsigned owner_group;
   uint64_t size;
   enum weir_task task;  /* of a stream: what the file holds; of copy and many: they are many files; else blocks */
   uint64_t item_bytes;  /* as in the demand */

@@ -184,7 +184,8 @@ static int fit_into_time(struct sampler *sampler, uint64_t began_ns, struct weir
     if (group->pass_bytes >= group->demand.size_bytes) group->pass_bytes = 0;
   }
   free(before);
-  return resized ? sampler_layout(sampler, problem) : 0;
+  /* where cells do not share, twins have come and failed ones are gone */
+  return resized || plan->private_copies ? sampler_layout(sampler, problem) : 0;
 }
 
 int pilot_run(struct sampler *sampler, uint64_t began_ns, struct weir_reason *problem) {

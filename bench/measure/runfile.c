@@ -132,6 +132,7 @@ static json_t *plan_value(const struct plan *plan) {
   put(object, "flush", json_string(plan_flush_words[plan->flush]));
   put(object, "rank_by", json_string(plan_rank_words[plan->rank_by]));
   put(object, "latency", json_boolean(plan->latency));
+  if (plan->private_copies) put(object, "private_copies", json_boolean(true));
   put(object, "suite", text_value(plan->suite));
   put(object, "file", text_value(plan->file));
   put(object, "places", strings_value(plan->places, plan->place_count));

@@ -345,6 +345,8 @@ static int read_plan(struct reader *reader, const json_t *header) {
   if (code == 0) code = get_word(reader, object, "flush", plan_flush_words, &flush);
   if (code == 0) code = get_word(reader, object, "rank_by", plan_rank_words, &rank);
   if (code == 0) code = get_bool(reader, object, "latency", &plan->latency);
+  if (code == 0 && json_object_get(object, "private_copies"))
+    code = get_bool(reader, object, "private_copies", &plan->private_copies);
   if (code == 0) code = get_text(reader, object, "suite", &plan->suite);
   file = json_object_get(object, "file");
   if (code == 0 && !json_is_null(file)) code = get_text(reader, object, "file", &plan->file);

@@ -240,7 +240,7 @@ static int set_stream(struct sampler *sampler, const struct sampler_wish *wish, 
   const struct plan_demand *demand = &sampler->run->plan.groups[wish->group].demand;
   const struct sampler_stream want = {.task = demand->task,
                                       .input = demand->direction == WEIR_WRITE,
-                                      .file = file,
+                                      .file = file->role == LAYOUT_USER ? file : NULL, /* what is made is alike */
                                       .size = demand->size_bytes,
                                       .item = demand->item_bytes};
   sampler->scene.stream = NULL;
@@ -248,7 +248,7 @@ static int set_stream(struct sampler *sampler, const struct sampler_wish *wish, 
   unsigned i = 0;
   for (; i < sampler->stream_count; i++) {
     const struct sampler_stream *known = &sampler->streams[i];
-    if (known->task == want.task && known->input == want.input && known->file == file && known->size == want.size &&
+    if (known->task == want.task && known->input == want.input && known->file == want.file && known->size == want.size &&
         known->item == want.item)
       break;
   }

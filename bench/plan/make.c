@@ -605,6 +605,9 @@ static int check_direction(const struct plan_request *request, struct plan_error
   if (request->file && only(&request->only, WEIR_WRITE))
     return plan_fail(error, "--only", "write", NULL, "'%.120s' would be written; files of yours are only read",
                      request->file);
+  if (request->file && request->private_copies)
+    return plan_fail(error, "--private-copies", "", NULL,
+                     "'%.120s' is read where it is; copies are made of files that weir makes", request->file);
   if (request->file && has_word(&request->direction, WEIR_WRITE))
     return plan_fail(error, "--direction", "write", NULL, "'%.120s' would be written; files of yours are only read",
                      request->file);
@@ -691,6 +694,7 @@ static int copy_settings(const struct plan_request *request, const char *suite, 
   plan->flush = request->flush < 0 ? PLAN_FLUSH_DONTNEED : (enum plan_flush)request->flush;
   plan->rank_by = request->rank_by;
   plan->latency = request->latency;
+  plan->private_copies = request->private_copies;
   plan->suite = group_text_copy(suite ? suite : "");
   if (request->file && !(plan->file = group_text_copy(request->file))) return -ENOMEM;
   return plan->suite ? copy_places(request, plan) : -ENOMEM;

@@ -104,6 +104,7 @@ struct plan {
   enum plan_flush flush;
   enum plan_rank rank_by;
   bool latency;                  /* time every operation */
+  bool private_copies;           /* every cell has scratch files of its own */
   char *suite;                   /* "default", "" when made from options */
   char *file;                    /* the user's own file to read, or NULL */
   unsigned place_count;
@@ -149,7 +150,7 @@ struct plan_request {
   double margin;
   int flush;                     /* enum plan_flush; PLAN_UNSAID: as the suite says, or dontneed */
   enum plan_rank rank_by;
-  bool latency;
+  bool latency, private_copies;
   struct plan_words only;        /* of the groups that come of all this, those in these directions */
 };
 #define PLAN_UNSAID (-1)

@@ -35,9 +35,9 @@ def left():
     return sorted(os.listdir("."))
 
 
-def start_long(*more):
+def start_long(*more, arguments=LONG):
     """A run that does not end by itself, among its samples."""
-    process = subprocess.Popen([WEIR, *LONG, *more], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen([WEIR, *arguments, *more], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     for line in process.stderr:
         if line.startswith("[burn-in"):
             time.sleep(1)
@@ -214,6 +214,33 @@ def test_hint_to_keep_samples():
         assert hint not in weir(*quick, *more).stderr, more
     # what only looks like a run file
     assert weir(*quick, "-o", "b.json", "-d", ".").stderr.endswith(hint)
+
+
+def scratch_files(*more):
+    """The files of a run that is among its samples, by role."""
+    arguments = ["bench", "--task", "whole", "--direction", "read,write", "-m", "fd/pread", "-m", "map/copy", "-m", "fd/pwrite",
+                 "--size", "1MiB", "--rounds", "100000", "--time", "1h", "--seed", "1"]
+    process = start_long(*more, arguments=arguments)
+    folder, = pathlib.Path(".").glob(".weir-*")
+    names = sorted(path.name.split("-")[0] for path in folder.iterdir() if path.name != "lock")
+    process.send_signal(signal.SIGINT)
+    process.communicate()
+    expect(left(), [])
+    return names
+
+
+def test_private_copies_are_one_for_each_cell():
+    # of two readers and a writer; the baseline stands there twice
+    expect(scratch_files(), ["warm", "write"])
+    expect(scratch_files("--private-copies"), ["warm"] * 3 + ["write"] * 2)
+
+
+def test_private_copies_are_told():
+    done = weir(*QUICK, "--private-copies", "-o", "a.jsonl")
+    assert b"private copies" in done.stdout
+    expect(weir("report", "a.jsonl").stdout, done.stdout)
+    expect(json.loads(weir("report", "a.jsonl", "--format", "json").stdout)["private_copies"], True)
+    expect(json.loads(weir(*QUICK, "--format", "json").stdout)["private_copies"], False)
 
 
 def test_longer_than_asked():

@@ -506,6 +506,11 @@ static void only_leaves_groups_out(void **state) {
          "goes with --direction write", "");
 }
 
+static void a_file_has_no_private_copies(void **state) {
+  refuse(&(struct plan_request){.private_copies = true, .file = "a", .file_bytes = MIB}, "--private-copies",
+         "read where it is", "");
+}
+
 /* The cache alone selects among the usual uses; any other word, a request size or a method makes groups of its own. */
 static void cache_alone_keeps_the_suite(void **state) {
   const struct plan_words cold = {1, {PLAN_COLD}};
@@ -670,6 +675,7 @@ int main(void) {
       cmocka_unit_test(suite_makes_its_groups),
       cmocka_unit_test(words_select_among_the_suite),
       cmocka_unit_test(only_leaves_groups_out),
+      cmocka_unit_test(a_file_has_no_private_copies),
       cmocka_unit_test(cache_alone_keeps_the_suite),
       cmocka_unit_test(methods_replace_those_of_the_suite),
       cmocka_unit_test(suite_mistakes),
