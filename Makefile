@@ -37,12 +37,12 @@ sanitize: setup-check
 	  --no-suite faults --no-suite memory --no-suite doctor
 
 # What has threads under ThreadSanitizer. Of the library: queue, streams, parallel lines, counting, copies. Of the methods: the
-# readers that use a block while the next ones are read, the gates beneath, and copies that read ahead.
+# readers that use a block while the next ones are read, and the gates beneath.
 sanitize-threads: setup-check
 	@test -f $(BUILD)-threads/build.ninja || CC=clang CXX=clang++ meson setup $(BUILD)-threads \
 	  -Db_sanitize=thread -Db_lundef=false -Dwerror=true
 	@ninja -C $(BUILD)-threads --quiet $(addprefix tests/lib/test_lib_,count lines stream copy queue) \
-	  tests/methods/test_overlap tests/methods/test_files tests/os/test_os_gate
+	  tests/methods/test_overlap tests/os/test_os_gate
 	@TSAN_OPTIONS=halt_on_error=1 python3 scripts/check.py $(BUILD)-threads --no-rebuild \
 	  --timeout-multiplier 6 --suite threads
 

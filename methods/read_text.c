@@ -1,6 +1,6 @@
 /*
- * read_text.c - a file of text taken whole: as bytes, as one text, in steps into memory that is ready, and read to its end
- * into a text that grows.
+ * read_text.c - a file of text taken whole: as bytes, as one text, in steps into memory that is ready, and read to its end into
+ * a text that grows.
  */
 #include "text.h"
 
@@ -119,6 +119,7 @@ static const struct weir_param bytes_params[] = {
     [BYTES_BLOCK] = {.name = "block",
                      .kind = WEIR_PARAM_SIZE,
                      .preset = "0",
+                     .sweep = "0|64KiB",
                      .min = 0,
                      .max = UINT64_C(1) << 30,
                      WEIR_PARAM_EVERYWHERE,

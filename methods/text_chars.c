@@ -269,6 +269,7 @@ static const struct weir_param append_params[] = {
     [APPEND_COPY] = {.name = "copy",
                      .kind = WEIR_PARAM_CHOICE,
                      .preset = "no",
+                     .sweep = "no|yes",
                      .choices = "no|yes",
                      WEIR_PARAM_EVERYWHERE,
                      .help = "is each block copied into new memory before it is added"},

@@ -22,6 +22,10 @@ static void put_rank(const struct page *page, const struct stat_cell *cell, stru
 }
 
 static void put_method(const struct page *page, const struct stat_cell *cell, struct text *out) {
+  if (cell->plan->style[0]) {
+    text_name(out, cell->plan->style);
+    text_put(out, " ");
+  }
   text_name(out, cell->plan->id);
 }
 

@@ -152,6 +152,7 @@ static json_t *cell_value(const struct plan *plan, const struct plan_group *grou
   static const char *const status_words[] = {"ok", "unavailable", "failed"}; /* enum plan_status */
   json_t *object = json_object();
   put(object, "id", text_value(cell->plan->id));
+  if (cell->plan->style[0]) put(object, "style", text_value(cell->plan->style));
   put(object, "method", text_value(cell->plan->method));
   put(object, "family", family_value(cell->plan->method));
   put(object, "params", params_value(cell->plan));

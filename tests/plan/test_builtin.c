@@ -2,6 +2,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -13,13 +14,24 @@ static void make(const struct plan_request *request, struct plan *plan) {
   if (plan_make(request, methods_list, plan, &error) < 0) fail_msg("%s: %s", error.option, error.text);
 }
 
+/* A style whose method is not in this build is a row that says so; but only C++ may be missing. */
+static bool may_be_missing(const struct plan_cell *cell) {
+  return strncmp(cell->method, "stream/", 7) == 0 || strcmp(cell->method, "typed/ifstream") == 0;
+}
+
+static void check_suite_group(const struct plan_group *group) {
+  assert_in_range(group->cell_count, 2, 32);
+  for (unsigned i = 0; i < group->cell_count; i++)
+    if (group->cells[i].status != PLAN_OK && !may_be_missing(&group->cells[i])) fail_msg("no method %s", group->cells[i].method);
+}
+
 /* A group of one cell ranks nothing; a group of very many never gets its rounds. */
 static void suites_make_plans(void **state) {
   for (const struct plan_suite *suite = plan_suites; suite->name; suite++) {
     struct plan plan;
     make(&(struct plan_request){.suite = suite->name}, &plan);
-    for (unsigned i = 0; i < plan.group_count; i++) assert_in_range(plan.groups[i].cell_count, 2, 16);
-    assert_true(plan.group_count >= 2);
+    for (unsigned i = 0; i < plan.group_count; i++) check_suite_group(&plan.groups[i]);
+    assert_true(plan.group_count >= 1);
     assert_true(suite->summary[0] != '\0');
     plan_release(&plan);
   }
