@@ -274,6 +274,46 @@ static void numbers_may_take_any_value(void **unused) {
   for_each_method(WEIR_MIXED, vary_numbers);
 }
 
+/* Requests of a number or less, in order and not, as far as the method takes them. */
+static void read_small(struct trial *trial) {
+  static const uint64_t sizes[] = {1, 7, 8, 1001}, blocks[] = {1, 3, 4, 8};
+  if ((trial->method->capabilities & WEIR_CAP_DIRECT) || trial->task != WEIR_TASK_BLOCKS) return;
+  trial_presets(trial);
+  for (size_t i = 0; i < 2 * METHODS_COUNT(sizes) * METHODS_COUNT(blocks); i++) {
+    trial->access = i % 2 ? WEIR_RANDOM : WEIR_SEQUENTIAL;
+    trial->size = sizes[i / 2 / METHODS_COUNT(blocks)];
+    trial->block = blocks[i / 2 % METHODS_COUNT(blocks)];
+    if (trial->method->accesses & WEIR_BIT(trial->access)) (void)check(trial);
+  }
+}
+static void requests_may_be_single_numbers(void **unused) { for_each_method(WEIR_READ, read_small); }
+
+static uint64_t faults_of(struct trial *trial, uint64_t block) {
+  struct trial_result result;
+  struct os_usage before, after;
+  trial->block = block;
+  os_usage(&before);
+  trial_run(trial, &result);
+  os_usage(&after);
+  if (result.end != TRIAL_DONE) fail_trial(trial, &result, "failed");
+  return after.minor_faults - before.minor_faults;
+}
+
+/* A view hands a pointer over, which nobody need follow. A number it has to load, and so to meet each page: at least one fault
+ * for each 64 KiB, which is what Linux maps around a fault. */
+static void views_load_single_numbers(void **unused) {
+  static const char *const views[] = {"map/view", "weir/view"};
+  for (const struct weir_method *const *at = methods_list; *at; at++) {
+    struct trial trial = {.method = *at, .consumer = WEIR_CONSUMER_NONE, .access = WEIR_RANDOM, .size = TRIAL_SIZE_MAX};
+    if (!is_wanted(at) || (strcmp((*at)->name, views[0]) != 0 && strcmp((*at)->name, views[1]) != 0)) continue;
+    trial_presets(&trial);
+    trial_lay_out(&trial);
+    trial.as_it_is = true;
+    (void)faults_of(&trial, 16); /* memory of the test itself */
+    assert_true(faults_of(&trial, 8) >= faults_of(&trial, 16) + 8);
+  }
+}
+
 static void repeat_passes(struct trial *trial) {
   trial->size = 99991;
   trial->block = 4096;
@@ -466,6 +506,8 @@ int main(int count, char **arguments) {
       cmocka_unit_test(mixers_read_and_write_each_block_as_told),
       cmocka_unit_test(durable_writers_leave_exactly_the_file),
       cmocka_unit_test(numbers_may_take_any_value),
+      cmocka_unit_test(requests_may_be_single_numbers),
+      cmocka_unit_test(views_load_single_numbers),
       cmocka_unit_test(a_state_serves_several_passes),
       cmocka_unit_test(a_budget_is_a_prefix),
       cmocka_unit_test(stop_ends_a_run_early),

@@ -63,6 +63,7 @@ struct life {
   bool stopped;    /* before it runs */
   size_t missing;  /* bytes that the job promises and the file lacks */
   bool plain;      /* all parameters at their presets only */
+  bool as_it_is;   /* the file was laid out by the test */
 };
 struct result {
   bool unavailable;
@@ -205,7 +206,7 @@ static void live(const struct life *life, struct result *result) {
   *result = (struct result){.unavailable = false};
   memset(&scene.reason, 0, sizeof scene.reason);
   atomic_store(&scene.stop, life->stopped);
-  if (life->direction == WEIR_READ) put_file();
+  if (life->direction == WEIR_READ && !life->as_it_is) put_file();
   if (life->missing) assert_int_equal(truncate(scene.path, (off_t)(scene.size - life->missing)), 0);
   void *state = calloc(1, m->state_size ? m->state_size : 1);
   assert_non_null(state);
@@ -213,7 +214,7 @@ static void live(const struct life *life, struct result *result) {
   if (!result->unavailable) {
     result->error = m->setup(state, &job);
     for (unsigned i = 0; i < (life->passes ? life->passes : 2) && !result->error; i++) {
-      if (life->direction == WEIR_WRITE) put_old_file(life->target);
+      if (life->direction == WEIR_WRITE && !life->as_it_is) put_old_file(life->target);
       pass(life, &job, state, result);
     }
     m->teardown(state, &job);
@@ -737,6 +738,33 @@ static void files_that_end_early_are_errors(void **unused) {
   for_each_method(&life, check_ended);
 }
 
+static void check_refused(struct life *life) {
+  struct result result;
+  live(life, &result);
+  lives++;
+  const int wanted = life->direction == WEIR_READ ? -ENOENT : -EEXIST;
+  if (result.unavailable ? !scene.reason.text[0] : result.error != wanted) fail_life(life, &result, "not refused");
+}
+static void files_that_are_not_there_and_those_that_are(void **unused) {
+  struct life read = read_records, write = {.task = WEIR_TASK_RECORDS, .direction = WEIR_WRITE, .input = &records_input};
+  read.as_it_is = write.as_it_is = true;
+  write.target = WEIR_TARGET_NEW;
+  make_records();
+  put_file();
+  for_each_method(&write, check_refused);
+  assert_true(file_is_right());
+  make_typed(10);
+  write.task = WEIR_TASK_TYPED;
+  write.input = &typed_input;
+  put_file();
+  for_each_method(&write, check_refused);
+  assert_true(file_is_right());
+  (void)unlink(scene.path);
+  for_each_method(&read, check_refused);
+  read.task = WEIR_TASK_TYPED;
+  for_each_method(&read, check_refused);
+}
+
 /* ---- begin and end ------------------------------------------------------------------------------------------------- */
 
 static int begin(void **unused) {
@@ -767,6 +795,7 @@ int main(void) {
       cmocka_unit_test(bytes_come_in_order),
       cmocka_unit_test(short_calls_and_errors),
       cmocka_unit_test(files_that_end_early_are_errors),
+      cmocka_unit_test(files_that_are_not_there_and_those_that_are),
   };
   return cmocka_run_group_tests_name("packed", tests, begin, finish);
 }
