@@ -48,6 +48,8 @@
   X(text_fwrite)       \
   X(text_encode_whole) \
   X(text_encode_steps) \
+  X(text_direct)       \
+  X(text_mapped)       \
   X(lines_fputs)       \
   X(lines_writev)      \
   X(lines_buffer)      \
