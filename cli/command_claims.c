@@ -26,6 +26,7 @@
 struct claims_options {
   struct output_options output;
   const char *place;
+  struct plan_strings members;
   uint64_t time_ns;
   unsigned rounds;
   double margin;
@@ -47,6 +48,11 @@ static const struct option_row rows[] = {
      .kind = OPTION_TEXT,
      .offset = CLAIMS_AT(place),
      .help = "where files are made and removed (.)"},
+    {.name = "member",
+     .argument = "DIR",
+     .kind = OPTION_TEXTS,
+     .offset = CLAIMS_AT(members),
+     .help = "a disk of an array, for the claims on arrays; may be\nrepeated"},
     {.section = "Effort",
      .name = "time",
      .letter = 't',
@@ -147,8 +153,8 @@ static int choose_all(struct claiming *claiming, const struct option_operands *o
 
 static void list_line(const char *before, const char *text) {
   if (!*text) return;
-  printf("      %s", before);
-  display_wrap(stdout, &(struct display_box){100, 6 + strlen(before), 6}, text);
+  printf("       %s", before);
+  display_wrap(stdout, &(struct display_box){100, 7 + strlen(before), 7}, text);
 }
 
 static void list_claims(const struct claiming *claiming) {
@@ -162,8 +168,8 @@ static void list_claims(const struct claiming *claiming) {
       printf("%s (%s): ", study->name, study->file);
       display_wrap(stdout, &(struct display_box){100, strlen(study->name) + strlen(study->file) + 5, 2}, study->title);
     }
-    printf("  %-4s", claim->id);
-    display_wrap(stdout, &(struct display_box){100, 6, 6}, claim->says);
+    printf("  %-5s", claim->id);
+    display_wrap(stdout, &(struct display_box){100, 7, 7}, claim->says);
     list_line("published: ", claim->published);
     list_line("trap: ", claim->trap);
     list_line("cannot be tested: ", claim->cannot);
@@ -188,10 +194,13 @@ static int make_plan(struct claiming *claiming) {
   const char *place = options->place ? options->place : ".";
   struct plan_error error;
   int code = request_check_place(claiming->self, place);
+  for (unsigned i = 0; i < options->members.count && code == 0; i++)
+    code = request_check_place(claiming->self, options->members.values[i]);
   if (code) return code;
   const struct claims_request request = {.wanted = claiming->wanted,
                                          .place = place,
                                          .memory = memory_place(),
+                                         .members = &options->members,
                                          .network = is_network(place),
                                          .seed = options->seed.said ? options->seed.value : request_fresh_seed(),
                                          .rounds = options->rounds,
@@ -232,7 +241,8 @@ static int measure_part(struct claiming *claiming, unsigned index, uint64_t time
   part->plan.time_ns = time_ns;
   run->plan = part->plan;
   if (!claiming->options.quiet && claiming->plan.part_count > 1)
-    fprintf(stderr, "part %u of %u: files in '%s', cold by %s\n", index + 1, claiming->plan.part_count, run->plan.places[0],
+    fprintf(stderr, "part %u of %u: files in '%s'%s, cold by %s\n", index + 1, claiming->plan.part_count,
+            run->plan.places[0], part->place == CLAIM_PLACE_ARRAY ? " and other members" : "",
             plan_flush_words[run->plan.flush]);
   int code = measure_run(run, &options, problem);
   progress_end(&progress);

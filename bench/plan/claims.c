@@ -21,7 +21,7 @@ const char *const claim_role_words[] = {"decides", "original", "beside", NULL};
 const char *const claim_quantity_words[] = {"resident-before", "resident-after", "device-read",
                                             "device-write",    "deviation",      NULL};
 static const char *const need_words[] = {"nothing", "network", NULL};
-static const char *const place_words[] = {"here", "memory", NULL};
+static const char *const place_words[] = {"here", "memory", "array", NULL};
 static const char *const per_words[] = {"pass", "byte", NULL};
 
 struct reader {

@@ -40,8 +40,8 @@ enum claim_quantity {
 };
 /* What a case takes that not every machine has. */
 enum claim_need { CLAIM_NEEDS_NOTHING, CLAIM_NEEDS_NETWORK };
-/* Where a case's files are: in the user's directory, or in memory. */
-enum claim_place { CLAIM_PLACE_HERE, CLAIM_PLACE_MEMORY };
+/* Where a case's files are: in the user's directory, in memory, or striped over the members of an array. */
+enum claim_place { CLAIM_PLACE_HERE, CLAIM_PLACE_MEMORY, CLAIM_PLACE_ARRAY };
 
 /* In enum order, NULL-terminated. */
 extern const char *const claim_expect_words[], *const claim_role_words[], *const claim_quantity_words[];
@@ -134,6 +134,7 @@ struct claims_request {
   const bool *wanted;   /* one for each claim of the book; NULL: all */
   const char *place;    /* directory for scratch files */
   const char *memory;   /* directory in memory, or NULL: cases that want one are left out */
+  const struct plan_strings *members; /* directories of an array; NULL, or less than two: cases of arrays are left out */
   bool network;         /* `place` is on another machine */
   uint64_t seed;
   unsigned rounds;      /* 0: planned from the time */

@@ -49,6 +49,21 @@ static const char *place_of(const struct making *making, enum claim_place place)
   return place == CLAIM_PLACE_MEMORY ? making->request->memory : making->request->place;
 }
 
+static unsigned members_of(const struct making *making, enum claim_place place) {
+  return place == CLAIM_PLACE_ARRAY ? making->request->members->count : 0;
+}
+
+static int copy_places(const struct making *making, enum claim_place place, struct plan *plan) {
+  const unsigned members = members_of(making, place), count = members ? members : 1;
+  plan->places = calloc(count, sizeof *plan->places);
+  if (!plan->places) return -ENOMEM;
+  for (; plan->place_count < count; plan->place_count++) {
+    const char *path = members ? making->request->members->values[plan->place_count] : place_of(making, place);
+    if (!(plan->places[plan->place_count] = group_text_copy(path))) return -ENOMEM;
+  }
+  return 0;
+}
+
 static int start_part(struct making *making, const struct claim_case *setup) {
   const struct claims_request *request = making->request;
   struct claims_plan *out = making->out;
@@ -59,12 +74,7 @@ static int start_part(struct making *making, const struct claim_case *setup) {
   part->plan.margin = request->margin;
   part->plan.flush = part->flush;
   part->plan.suite = group_text_copy("claims");
-  part->plan.places = calloc(1, sizeof *part->plan.places);
-  if (!part->plan.suite || !part->plan.places) return -ENOMEM;
-  part->plan.places[0] = group_text_copy(place_of(making, setup->place));
-  if (!part->plan.places[0]) return -ENOMEM;
-  part->plan.place_count = 1;
-  return 0;
+  return part->plan.suite ? copy_places(making, setup->place, &part->plan) : -ENOMEM;
 }
 
 /* Index of the part that holds such cases, or an error. */
@@ -98,11 +108,12 @@ static int find_group(struct plan *plan, const struct suite_group *wanted) {
   return code < 0 ? code : (int)plan->group_count - 1;
 }
 
-static int add_site(struct making *making, unsigned setup, unsigned part, const struct suite_group *wanted) {
+static int add_site(struct making *making, unsigned setup, unsigned part, struct suite_group *wanted) {
   struct site *sites = realloc(making->sites, (making->site_count + 1u) * sizeof *sites);
   if (!sites) return -ENOMEM;
   making->sites = sites;
   struct plan *plan = &making->out->parts[part].plan;
+  wanted->demand.members = members_of(making, making->out->parts[part].place);
   int group = find_group(plan, wanted);
   if (group < 0) return group;
   struct site *site = &sites[making->site_count++];
@@ -156,10 +167,15 @@ static int take_cell(struct plan_group *group, const struct plan_cell *cell) {
 
 /* The one cell that the spec names under the site's demand. */
 static int find_cell(struct making *making, const struct site *site, const char *text) {
-  static const struct plan_words one_thread = {1, {1}};
   struct plan *plan = &making->out->parts[site->part].plan;
-  const struct spec_scope scope = {
-      .methods = making->methods, .threads = &one_thread, .place_count = 1, .places = plan->places, .option = "claims"};
+  const unsigned members = members_of(making, making->out->parts[site->part].place);
+  const struct plan_words threads = {1, {members ? (int)members : 1}};
+  const struct spec_scope scope = {.methods = making->methods,
+                                   .threads = &threads,
+                                   .place_count = 1,
+                                   .places = plan->places,
+                                   .members = members,
+                                   .option = "claims"};
   struct plan_group alone = {.demand = plan->groups[site->group].demand};
   struct spec *spec = malloc(sizeof *spec);
   int code = spec ? spec_parse(text, &scope, spec, making->error) : -ENOMEM;
@@ -266,6 +282,7 @@ static int add_beside(struct making *making, unsigned index) {
 
 static bool can_be_held(const struct making *making, const struct claim_case *setup) {
   if (setup->need == CLAIM_NEEDS_NETWORK && !making->request->network) return false;
+  if (setup->place == CLAIM_PLACE_ARRAY) return making->request->members && making->request->members->count > 1;
   return setup->place != CLAIM_PLACE_MEMORY || making->request->memory;
 }
 

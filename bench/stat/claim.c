@@ -247,6 +247,8 @@ static const char *need_text(const struct claim *claim) {
     const struct claim_case *setup = &claim->cases[i];
     if (setup->role == CLAIM_DECIDES && setup->need == CLAIM_NEEDS_NETWORK)
       return "this directory is not on another machine; name one that is with --dir";
+    if (setup->role == CLAIM_DECIDES && setup->place == CLAIM_PLACE_ARRAY)
+      return "it takes an array of disks; name a directory on each with --member";
     if (setup->role == CLAIM_DECIDES && setup->place == CLAIM_PLACE_MEMORY) return "there is no directory in memory here";
   }
   return NULL;
