@@ -274,6 +274,15 @@ int os_memory_lock(void *address, size_t length);
 int os_memory_unlock(void *address, size_t length);
 
 /*
+ * Counts how often all threads of this program ask malloc and its kin and os_memory_get for memory, and for how many bytes,
+ * from begin to end. realloc counts as asking for all of the new size; giving back counts for nothing. -EOPNOTSUPP: this
+ * program is built without counting, see os/meson.build. One count at a time.
+ */
+struct os_allocations { uint64_t count, bytes; };
+int os_allocations_begin(void);
+void os_allocations_end(struct os_allocations *out);
+
+/*
  * A group of processes that has no more memory than this, page cache included. Plain data, so that it can lie in memory that
  * several processes see; `path` is set before anything of that name exists and "" when nothing does.
  */

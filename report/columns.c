@@ -98,6 +98,24 @@ static void put_peak(const struct page *page, const struct stat_cell *cell, stru
   if (cell->peak_bytes > 0) text_put(out, units_size_text(cell->peak_bytes, text));
 }
 
+/* Where a program has a choice: the whole, or piece by piece. */
+static bool shows_allocations(const struct page *page, const struct stat_cell *cell) {
+  const enum weir_task task = page->group->plan->demand.task;
+  const bool takes = task == WEIR_TASK_WHOLE || task == WEIR_TASK_LINES || task == WEIR_TASK_TEXT || task == WEIR_TASK_RECORDS;
+  return takes && !page_is_floor(cell) && cell->allocations >= 0;
+}
+
+static void put_allocations(const struct page *page, const struct stat_cell *cell, struct text *out) {
+  if (!shows_allocations(page, cell)) return;
+  text_decimal(out, cell->allocations < 9999.5 ? cell->allocations : cell->allocations / 1000, 0);
+  if (cell->allocations >= 9999.5) text_put(out, " k");
+}
+
+static void put_allocated(const struct page *page, const struct stat_cell *cell, struct text *out) {
+  char text[UNITS_TEXT_MAX];
+  if (shows_allocations(page, cell)) text_put(out, units_size_text(cell->allocated_bytes, text));
+}
+
 static void put_limit(const struct page *page, const struct stat_cell *cell, struct text *out) {
   if (!(cell->limit_percent > 0)) return;
   text_decimal(out, cell->limit_percent, 0);
@@ -171,6 +189,8 @@ static const struct column columns[] = {
     {"cpu/GiB", true, 40, put_cpu},
     {"faults/GiB", true, 30, put_faults},
     {"peak", true, 5, put_peak},
+    {"allocs", true, 38, put_allocations},
+    {"allocated", true, 37, put_allocated},
     {"limit", true, 35, put_limit},
     {"label", false, KEEP, put_label},
 };

@@ -165,6 +165,10 @@ static void put_cpu(const struct row *row, struct text *out) { put_evidence(row,
 static void put_minor(const struct row *row, struct text *out) { put_evidence(row, out, row->cell->minor_faults, 3); }
 static void put_major(const struct row *row, struct text *out) { put_evidence(row, out, row->cell->major_faults, 3); }
 static void put_peak(const struct row *row, struct text *out) { put_evidence(row, out, row->cell->peak_bytes, 0); }
+static void put_allocations(const struct row *row, struct text *out) { put_evidence(row, out, row->cell->allocations, 0); }
+static void put_allocated(const struct row *row, struct text *out) {
+  put_evidence(row, out, row->cell->allocated_bytes, 0);
+}
 
 static void put_seed(const struct row *row, struct text *out) {
   text_format(out, "0x%llx", (unsigned long long)row->plan->seed);
@@ -230,6 +234,8 @@ static const struct column columns[] = {
     {"major_faults", put_major},
     {"peak_bytes", put_peak},
     {"seed", put_seed},
+    {"allocations", put_allocations},
+    {"allocated_bytes", put_allocated},
 };
 static const struct column published[] = {
     {"published_seconds", put_published_seconds},

@@ -101,8 +101,8 @@ static json_t *cost_value(const struct stat_cell *cell) {
   put(object, "minor_faults", known_value(cell->minor_faults));
   put(object, "major_faults", known_value(cell->major_faults));
   put(object, "peak_bytes", known_value(cell->peak_bytes));
-  put(object, "allocations", NULL);
-  put(object, "allocated_bytes", NULL);
+  put(object, "allocations", known_value(cell->allocations));
+  put(object, "allocated_bytes", known_value(cell->allocated_bytes));
   put(object, "setup_ns", known_value(cell->setup_ns));
   return object;
 }

@@ -56,6 +56,7 @@ struct sample {
   int32_t resident_before_ppm, resident_after_ppm;
   int64_t device_read_bytes, device_write_bytes, flushes, foreign_bytes, steal_ns;
   int64_t cpu_stall_ns, io_stall_ns, memory_stall_ns; /* of the whole machine meanwhile (pressure stall information) */
+  int64_t allocations, allocated_bytes; /* of one pass, see os_allocations_begin; counted in the pilot alone */
   uint64_t checksum;        /* position-keyed sum over one pass */
   enum run_status status;
   char reason[192];         /* of a failed one */

@@ -39,6 +39,8 @@ const struct count_field runfile_sample_maybes[] = {
     {"cpu_stall_ns", offsetof(struct sample, cpu_stall_ns)},
     {"io_stall_ns", offsetof(struct sample, io_stall_ns)},
     {"memory_stall_ns", offsetof(struct sample, memory_stall_ns)},
+    {"allocations", offsetof(struct sample, allocations)},
+    {"allocated_bytes", offsetof(struct sample, allocated_bytes)},
 };
 const struct count_field runfile_floor_reals[] = {
     {"harness_ns_per_op", offsetof(struct run_floors, harness_ns_per_op)},

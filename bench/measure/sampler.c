@@ -344,9 +344,11 @@ static int write_order(struct sampler *sampler, const struct sampler_wish *wish,
   if (!reads(&group->demand)) order->content_seed = order->supply_seed;
   order->probe = wish->probe;
   order->warm_up = !wish->verify;
+  order->count_allocations = wish->verify;
   order->mark = sampler->options->worker_prefix != NULL;
   order->parent = order->mark ? 0 : os_process_id();
   order->sample.round = wish->round;
+  order->sample.allocations = order->sample.allocated_bytes = -1;
   code = set_stream(sampler, wish, file);
   return code < 0 ? code : expect(sampler, wish);
 }
@@ -672,7 +674,8 @@ int sampler_take(struct sampler *sampler, const struct sampler_wish *wish, struc
   uint64_t began = os_clock_ns();
   *unavailable = (struct weir_reason){0};
   *out = (struct sample){.group = wish->group, .cell = wish->cell, .round = wish->round, .position = wish->position,
-                         .predecessor = wish->predecessor, .flags = wish->flags, .resident_before_ppm = -1};
+                         .predecessor = wish->predecessor, .flags = wish->flags, .resident_before_ppm = -1,
+                         .allocations = -1, .allocated_bytes = -1};
   if (!find_files(sampler, wish, &files)) return -ENOENT;
   if (wish->probe && too_big(group, &group->cells[wish->cell], unavailable)) return 0;
   int result = write_order(sampler, wish, &files);

@@ -361,6 +361,16 @@ static bool warms_up(const struct crew *crew) {
          (demand->direction == WEIR_READ || demand->target == WEIR_TARGET_OVERWRITE);
 }
 
+/* One that is cut short says nothing of the whole, and what a program of its own takes is not seen. */
+static void record_allocations(struct crew *crew) {
+  struct sample *sample = &crew->order->sample;
+  struct os_allocations taken;
+  os_allocations_end(&taken);
+  if (stopped(crew) || works_outside(crew->method)) return;
+  sample->allocations = (int64_t)taken.count;
+  sample->allocated_bytes = (int64_t)taken.bytes;
+}
+
 static void timed_window(struct instance *self) {
   struct crew *crew = self->crew;
   struct worker_order *order = crew->order;
@@ -372,9 +382,11 @@ static void timed_window(struct instance *self) {
   }
   uint64_t pass = 0;
   do {
+    const bool counts = leads && order->count_allocations && os_allocations_begin() == 0;
     if (order->mark) os_mark(MEASURE_MARK_BEGIN);
     one_pass(self, UINT64_MAX);
     if (order->mark) os_mark(MEASURE_MARK_END);
+    if (counts) record_allocations(crew);
     if (leads) record_pass(crew);
   } while (agree(self, ++pass < order->passes && !stopped(crew)));
   if (!leads) return;

@@ -43,6 +43,7 @@ struct worker_order {
   uint64_t supply_seed;    /* of what is written; writers get a new one for each sample, so that old data cannot pass */
   bool probe;              /* ask the method first */
   bool warm_up;            /* a short untimed pass before */
+  bool count_allocations;  /* of the only pass, whose time is of no use then */
   bool check;              /* compare the checksum of each pass with `expected` */
   uint64_t expected, expected_bytes, expected_operations; /* of one pass */
   struct reference_total totals[REFERENCE_FORMS]; /* of one pass of a stream */

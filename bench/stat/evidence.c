@@ -122,8 +122,26 @@ unsigned evidence_read_back(const struct series *series) {
   return count;
 }
 
+/* Of the size that was measured: the pilot may have tried a larger file than there was time for. */
+static bool counts_allocations(const struct series *series, unsigned index, const struct sample *sample) {
+  return sample->group == series->group && sample->cell == index && (sample->flags & RUN_PILOT) && sample->status == RUN_OK &&
+         !(sample->flags & RUN_PARTIAL) && sample->allocations >= 0 && sample->allocated_bytes >= 0 && sample->passes > 0 &&
+         read_bytes(sample) == median(series, index, read_bytes);
+}
+
+static void fill_allocations(const struct series *series, unsigned index, struct stat_cell *cell) {
+  cell->allocations = cell->allocated_bytes = -1;
+  for (size_t i = 0; i < series->run->sample_count; i++) {
+    const struct sample *sample = &series->run->samples[i];
+    if (!counts_allocations(series, index, sample)) continue;
+    cell->allocations = (double)sample->allocations;
+    cell->allocated_bytes = (double)sample->allocated_bytes;
+  }
+}
+
 void evidence_fill(const struct series *series, unsigned index, struct stat_cell *cell) {
   fill_medians(series, index, cell);
+  fill_allocations(series, index, cell);
   cell->n = collect(series, index, sample_elapsed_ns);
   if (cell->n == 0) return;
   cell->elapsed_ns = paired_interval(series->scratch, cell->n, exact_interval_rank(cell->n, PAIRED_LEVEL));

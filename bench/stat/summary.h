@@ -33,6 +33,7 @@ struct stat_cell {
   /* medians, of what grows with the work per pass; resident as a fraction; -1 unknown */
   double resident_before, resident_after, device_read_bytes, device_write_bytes, flushes;
   double cpu_ns, minor_faults, major_faults, peak_bytes;
+  double allocations, allocated_bytes; /* of one pass, from the pilot */
   double setup_ns;
   uint64_t latency[RUN_LATENCY_SLOTS]; /* summed over the analysed samples */
   bool has_latency;

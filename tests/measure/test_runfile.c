@@ -96,6 +96,8 @@ static struct sample make_sample(uint32_t group, int32_t round) {
                           .flushes = -1,
                           .foreign_bytes = 0,
                           .steal_ns = INT64_MAX,
+                          .allocations = round < 0 ? 14 : -1,
+                          .allocated_bytes = round < 0 ? INT64_MAX - 1 : -1,
                           .checksum = UINT64_C(0xfedcba9876543210),
                           .status = RUN_FAILED,
                           .flags = RUN_BURN_IN | RUN_UNSETTLED,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Contenders from shared libraries: plugins.py WEIR COPY EXAMPLE SOURCE
+"""Contenders from shared libraries: plugins.py WEIR COPY EXAMPLE SOURCE COUNTS
 
 Good ones are measured like what is built in, wrong ones are refused with file and reason, and what goes wrong when they run
 is a failed row. The other plugins lie beside COPY.
@@ -16,6 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from trials import expect, run_all
 
 WEIR, COPY, EXAMPLE, SOURCE = (str(pathlib.Path(a).resolve()) for a in sys.argv[1:5])
+COUNTS = sys.argv[5] == "counts"  # does this build count allocations?
 QUICK = ["--size", "1MiB", "--rounds", "1", "-q"]
 
 
@@ -132,6 +133,24 @@ def test_no_library_is_refused():
     refused("/etc/passwd", ".*invalid ELF header")
     refused("nowhere.so", ".*No such file or directory")
     refused("/", ".*")
+
+
+def test_memory_that_a_pass_takes_is_counted():
+    plugin = str(pathlib.Path(COPY).with_name("allocates.so"))
+    for process in ("same", "fresh"):
+        for times, size in ((0, 7), (3, 100), (5000, 64)):
+            code, found = cells(plugin, "--task", "whole", "--process", process, "-o", "run.jsonl",
+                                "-m", f"allocates/pieces[times={times},size={size}]")
+            expect(code, 0)
+            cost = found["allocates/pieces"]["cost"]
+            wanted = (times + 1, times * size + (1 << 20)) if COUNTS else (None, None)  # and the buffer for the file
+            expect((cost["allocations"], cost["allocated_bytes"]), wanted)
+            samples = [json.loads(line) for line in pathlib.Path("run.jsonl").read_text().splitlines()]
+            counted = {(s["round"] < 0, s["allocations"]) for s in samples if s["type"] == "sample"}
+            expect(counted, {(True, wanted[0]), (True, None), (False, None)})
+            os.remove("run.jsonl")
+    code, found = cells(plugin, "--task", "whole", "-m", "allocates/*", "--exec", "cat {}")
+    expect([cell["cost"]["allocations"] for name, cell in found.items() if name.startswith("exec/")], [None])
 
 
 def test_slow_copy_is_called_slower_and_exact_copy_is_not():

@@ -348,6 +348,52 @@ static void writers_show_what_reached_the_device(void **state) {
   run_release(&run);
 }
 
+/* Gives every cell that was measured a sample of the pilot that counted. */
+static void add_counts(struct run *run) {
+  const size_t before = run->sample_count;
+  for (size_t i = 0; i < before; i++) {
+    if (run->samples[i].round != 1) continue;
+    struct sample sample = run->samples[i];
+    sample.round = -1;
+    sample.flags = RUN_PILOT;
+    sample.bytes /= sample.passes;
+    sample.passes = 1;
+    sample.allocations = 12345 + sample.cell;
+    sample.allocated_bytes = 3 << 20;
+    assert_int_equal(run_add_sample(run, &sample), 0);
+  }
+}
+
+static void allocations_stand_where_memory_is_a_choice(void **state) {
+  struct run run;
+  read_golden(&run);
+  char *text = report_text(&run, "json", 0, false);
+  assert_non_null(strstr(text, "\"allocations\": null"));
+  free(text);
+  add_counts(&run);
+  check_reports(&run);
+  contains_not(&run, "allocs");
+  text = report_text(&run, "csv", 0, false);
+  assert_non_null(strstr(text, ",12345,3145728\n"));
+  free(text);
+  text = report_text(&run, "json", 0, false);
+  assert_non_null(strstr(text, "\"allocated_bytes\": 3145728"));
+  free(text);
+  static const enum weir_task tasks[] = {WEIR_TASK_WHOLE, WEIR_TASK_LINES, WEIR_TASK_TEXT, WEIR_TASK_RECORDS};
+  for (size_t i = 0; i < sizeof tasks / sizeof tasks[0]; i++) {
+    run.plan.groups[0].demand.task = tasks[i];
+    check_reports(&run);
+    contains(&run, "allocs");
+    contains(&run, "allocated");
+    contains(&run, "12 k");
+    contains(&run, "3 MiB");
+    text = report_text(&run, "markdown", 0, false);
+    assert_non_null(strstr(text, "| allocs | allocated |"));
+    free(text);
+  }
+  run_release(&run);
+}
+
 static void latency_is_handed_on(void **state) {
   struct run run;
   read_golden(&run);
@@ -460,6 +506,7 @@ int main(void) {
       cmocka_unit_test(large_differences_are_ratios),
       cmocka_unit_test(ranking_by_other_things),
       cmocka_unit_test(writers_show_what_reached_the_device),
+      cmocka_unit_test(allocations_stand_where_memory_is_a_choice),
       cmocka_unit_test(latency_is_handed_on),
       cmocka_unit_test(colour_is_never_alone),
       cmocka_unit_test(damaged_files_reach_no_report),

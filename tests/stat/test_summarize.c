@@ -739,6 +739,39 @@ static void evidence_is_the_median_of_what_is_known(void **state) {
   finish(&summary, &run);
 }
 
+/* Of a pass of the size that was measured, whole and good; the last count stands. */
+static void allocations_are_those_of_the_pilot(void **state) {
+  (void)state;
+  struct run run = made_run(3);
+  struct sample sample = made_sample(0, -1, 5 * MS);
+  sample.flags = RUN_PILOT;
+  sample.allocations = 40, sample.allocated_bytes = 4000;
+  made_add(&run, sample);
+  sample.allocations = 41, sample.allocated_bytes = 4100;
+  made_add(&run, sample);
+  sample.allocations = sample.allocated_bytes = -1; /* the second sample of the pilot does not count */
+  made_add(&run, sample);
+  sample.allocations = 99, sample.flags = RUN_PILOT | RUN_PARTIAL;
+  made_add(&run, sample);
+  sample.cell = 1, sample.bytes *= 2, sample.allocations = 7, sample.flags = RUN_PILOT;
+  made_add(&run, sample);
+  for (int round = 1; round <= 5; round++) {
+    for (unsigned cell = 0; cell < 3; cell++) {
+      sample = made_sample(cell, round, 10 * MS);
+      sample.allocations = sample.allocated_bytes = 1000; /* never taken from a sample that is timed */
+      made_add(&run, sample);
+    }
+  }
+  struct summary summary = made_summary(&run);
+  const struct stat_cell *cells = summary.groups[0].cells;
+  assert_near(cells[0].allocations, 41, 0);
+  assert_near(cells[0].allocated_bytes, 4100, 0);
+  assert_near(cells[1].allocations, -1, 0);
+  assert_near(cells[2].allocations, -1, 0);
+  assert_near(cells[2].allocated_bytes, -1, 0);
+  finish(&summary, &run);
+}
+
 static void the_limit_is_that_of_the_floor_that_bounds_it(void **state) {
   (void)state;
   struct run run = made_run(5);
@@ -798,6 +831,7 @@ int main(void) {
       cmocka_unit_test(holes_of_the_users_file_are_named),
       cmocka_unit_test(what_stands_before_the_disk_is_named),
       cmocka_unit_test(evidence_is_the_median_of_what_is_known),
+      cmocka_unit_test(allocations_are_those_of_the_pilot),
       cmocka_unit_test(the_limit_is_that_of_the_floor_that_bounds_it),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
