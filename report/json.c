@@ -306,6 +306,35 @@ static json_t *arguments_value(const struct run *run) {
   return array;
 }
 
+static json_t *side_value(const struct stat_curve_side *side) {
+  json_t *object = json_object();
+  put(object, "best", text_value(side->best->plan->id));
+  put(object, "bytes_per_s", positive_value(side->best->bytes_per_s));
+  put(object, "request_bytes", count_value(side->best_request_bytes));
+  put(object, "depth", json_integer(side->best_depth));
+  put(object, "cpu_ns_per_gib", known_value(side->cpu_ns_per_gib));
+  put(object, "half_power", text_value(side->half->plan->id));
+  put(object, "half_power_request_bytes", count_value(side->half_request_bytes));
+  put(object, "half_power_depth", json_integer(side->half_depth));
+  put(object, "half_power_is_smallest", json_boolean(side->half_is_smallest));
+  return object;
+}
+
+static json_t *curves_value(const struct summary *summary) {
+  json_t *array = json_array();
+  for (unsigned i = 0; i < summary->curve_count; i++) {
+    const struct stat_curve *curve = &summary->curves[i];
+    json_t *object = json_object();
+    put(object, "first_group", text_value(curve->first->id));
+    put(object, "groups", json_integer(curve->group_count));
+    put(object, "buffered", side_value(&curve->buffered));
+    put(object, "unbuffered", side_value(&curve->unbuffered));
+    put(object, "buffered_by_unbuffered", positive_value(curve->buffered_share));
+    append(array, object);
+  }
+  return array;
+}
+
 static void write_json(const struct summary *summary, const struct report_options *options, FILE *out) {
   const struct run *run = summary->run;
   json_t *document = json_object(), *groups = json_array();
@@ -324,6 +353,7 @@ static void write_json(const struct summary *summary, const struct report_option
   put(document, "floors", floors_value(&run->floors));
   for (unsigned i = 0; i < summary->group_count; i++) append(groups, group_value(&run->plan, &summary->groups[i]));
   put(document, "groups", groups);
+  if (summary->curve_count) put(document, "curves", curves_value(summary));
   put(document, "warnings", warnings_value(run));
   /* 15 digits are as many as every double keeps, and 0.03 stays 0.03 */
   if (document != NULL && json_dumpf(document, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0) putc('\n', out);

@@ -208,6 +208,12 @@ static void print_warnings(const struct page *page) {
   for (unsigned i = 0; i < run->warning_count; i++) page_warning(page, &run->warnings[i]);
 }
 
+static void put_curves(const struct page *page) {
+  if (page->summary->curve_count == 0) return;
+  fputs("\n## By the size of requests\n\n", page->out);
+  put_lines(page, "- ", page_curves);
+}
+
 static void put_notes(const struct page *page) {
   fputs("\n## Notes\n\n", page->out);
   put_lines(page, "- ", page_floors);
@@ -230,6 +236,7 @@ static void write_markdown(const struct summary *summary, const struct report_op
     page_choose_units(&page);
     put_group(&page);
   }
+  put_curves(&page);
   put_notes(&page);
 }
 

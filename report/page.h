@@ -84,4 +84,8 @@ void page_certainty(const struct page *page);
 /* What the numbers rest on. */
 void page_evidence(const struct page *page);
 
+/* ---- curves.c: what groups of different request sizes say together; below them ---- */
+
+void page_curves(const struct page *page);
+
 #endif

@@ -220,6 +220,10 @@ void page_warning(const struct page *page, const struct run_warning *warning) {
 static void print_foot(const struct page *page) {
   const struct run *run = page->summary->run;
   if (!page_is_void(page)) putc('\n', page->out);
+  if (page->summary->curve_count) {
+    page_curves(page);
+    putc('\n', page->out);
+  }
   if (!page_is_void(page)) page_floors(page);
   for (unsigned i = 0; i < run->warning_count; i++) page_warning(page, &run->warnings[i]);
 }

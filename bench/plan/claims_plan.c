@@ -103,7 +103,7 @@ static int push_group(struct plan *plan, const struct suite_group *from) {
 /* Index of the plan's group with this demand. */
 static int find_group(struct plan *plan, const struct suite_group *wanted) {
   for (unsigned i = 0; i < plan->group_count; i++)
-    if (plan->groups[i].loops == wanted->loops && group_same_demand(&plan->groups[i].demand, &wanted->demand)) return (int)i;
+    if (plan->groups[i].loops == wanted->loops && plan_same_demand(&plan->groups[i].demand, &wanted->demand)) return (int)i;
   int code = push_group(plan, wanted);
   return code < 0 ? code : (int)plan->group_count - 1;
 }

@@ -63,11 +63,11 @@ void group_demand_id(const struct plan_demand *demand, bool with_size, char out[
   if (with_size) add(&line, "-", units_size_name(demand->size_bytes, text));
 }
 
-bool group_same_demand(const struct plan_demand *a, const struct plan_demand *b) {
+bool plan_same_demand(const struct plan_demand *a, const struct plan_demand *b) {
   return a->task == b->task && a->direction == b->direction && a->access == b->access && a->durability == b->durability &&
          a->target == b->target && a->consumer == b->consumer && a->cache == b->cache && a->process == b->process &&
          a->size_bytes == b->size_bytes && a->request_bytes == b->request_bytes && a->item_bytes == b->item_bytes &&
-         a->coverage == b->coverage && a->write_share == b->write_share;
+         a->coverage == b->coverage && a->write_share == b->write_share && a->members == b->members;
 }
 
 /* ---- titles ---- */
@@ -156,12 +156,16 @@ static void add_how(struct line *line, const struct plan_demand *demand) {
   if (demand->process == PLAN_FRESH) add(line, ", ", "fresh process");
 }
 
+void plan_demand_title(const struct plan_demand *demand, char out[PLAN_TITLE_MAX]) {
+  struct line line = {out, PLAN_TITLE_MAX, 0};
+  add_what(&line, demand);
+  add_coverage(&line, demand);
+  add_how(&line, demand);
+}
+
 int group_retitle(struct plan_group *group) {
-  char text[256];
-  struct line line = {text, sizeof text, 0};
-  add_what(&line, &group->demand);
-  add_coverage(&line, &group->demand);
-  add_how(&line, &group->demand);
+  char text[PLAN_TITLE_MAX];
+  plan_demand_title(&group->demand, text);
   char *title = group_text_copy(text);
   if (!title) return -ENOMEM;
   free(group->title);

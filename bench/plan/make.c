@@ -536,7 +536,7 @@ static struct plan_demand demand_of(const struct combination *all, const struct 
 
 static bool demand_there(const struct plan *plan, const struct plan_demand *demand) {
   for (unsigned i = 0; i < plan->group_count; i++)
-    if (group_same_demand(&plan->groups[i].demand, demand)) return true;
+    if (plan_same_demand(&plan->groups[i].demand, demand)) return true;
   return false;
 }
 

@@ -98,7 +98,6 @@ char *group_text_copy(const char *text);
 void group_demand_id(const struct plan_demand *demand, bool with_size, char out[GROUP_ID_MAX]);
 /* What the task leaves no choice about: the access of streams, the targets of writers of streams, the direction of copies. */
 void plan_settle_demand(struct plan_demand *demand);
-bool group_same_demand(const struct plan_demand *a, const struct plan_demand *b);
 /* Sets the title from the demand. */
 int group_retitle(struct plan_group *group);
 /* Appends a cell (shallow copy) and gives it its unique name. */

@@ -175,6 +175,10 @@ int plan_check_method(const struct weir_method *method, struct plan_error *error
 int plan_add_twin(struct plan_group *group, unsigned of);
 /* Bytes of the file of one member: shares that differ by a page at most. Without members: all. */
 uint64_t plan_member_bytes(const struct plan_demand *demand, unsigned member);
+bool plan_same_demand(const struct plan_demand *a, const struct plan_demand *b);
+/* "read blocks of 64 KiB, sequential, 128 MiB, warm" */
+#define PLAN_TITLE_MAX 256u
+void plan_demand_title(const struct plan_demand *demand, char out[PLAN_TITLE_MAX]);
 /* Sets the size of a group's demand and brings its title up to date. */
 int plan_resize(struct plan_group *group, uint64_t size_bytes);
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "stat/curve.h"
 #include "stat/evidence.h"
 #include "stat/exact.h"
 #include "stat/paired.h"
@@ -223,7 +224,9 @@ int stat_summarize(const struct run *run, struct summary *out) {
     out->failed |= has_failures(&out->groups[g]);
     out->inconclusive |= is_inconclusive(&out->groups[g]);
   }
-  return 0;
+  int error = curve_fill(out);
+  if (error) stat_release(out);
+  return error;
 }
 
 void stat_release(struct summary *summary) {
@@ -233,5 +236,6 @@ void stat_release(struct summary *summary) {
     free(summary->groups[g].order);
   }
   free(summary->groups);
+  free(summary->curves);
   *summary = (struct summary){0};
 }

@@ -62,6 +62,26 @@ struct stat_group {
   unsigned order_count;
 };
 
+/*
+ * Groups that differ in nothing but the request size, of cells through the page cache and past it: how the rate grows with
+ * the request. The half-power point is the smallest request with which some cell of that side reaches half of the side's best
+ * rate, and the least depth that does so there.
+ */
+struct stat_curve_side {
+  const struct stat_cell *best, *half;
+  uint64_t best_request_bytes, half_request_bytes;
+  unsigned best_depth, half_depth; /* requests in flight of one instance */
+  bool half_is_smallest;           /* no smaller request was measured */
+  double cpu_ns_per_gib;           /* of the best; -1 unknown */
+};
+struct stat_curve {
+  const struct plan_group *first;  /* of its groups */
+  unsigned group_count;
+  uint64_t smallest_request_bytes;
+  struct stat_curve_side buffered, unbuffered;
+  double buffered_share;           /* best buffered rate by best unbuffered one */
+};
+
 struct summary {
   const struct run *run;         /* plan, facts, floors, warnings, arguments; not owned, must outlive the summary */
   unsigned group_count;
@@ -70,6 +90,8 @@ struct summary {
   size_t analysed;               /* samples, of all groups */
   bool failed;                   /* some cell delivered wrong data or crashed: exit 1 */
   bool inconclusive;             /* some group has no claim or nothing but unclear: exit 3 with --strict */
+  unsigned curve_count;
+  struct stat_curve *curves;
 };
 
 int stat_summarize(const struct run *run, struct summary *out); /* 0 or -ENOMEM */

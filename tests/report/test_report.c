@@ -150,6 +150,33 @@ static void whole_run(void **state) {
   run_release(&run);
 }
 
+/* Two groups that differ in the request size, with a cell past the page cache in each; and a striped file. */
+static void curves_stand_below_the_groups(void **state) {
+  struct run run;
+  read_golden(&run);
+  contains_not(&run, "sizes of requests");
+  assert_true(run.plan.group_count >= 2);
+  run.plan.groups[1].demand = run.plan.groups[0].demand;
+  for (unsigned g = 0; g < 2; g++) {
+    run.plan.groups[g].demand.request_bytes = g ? 65536 : 4096;
+    run.plan.groups[g].demand.members = 4;
+    run.plan.groups[g].cells[1].capabilities |= WEIR_CAP_DIRECT;
+  }
+  check_reports(&run);
+  contains(&run, "striped over 4");
+  contains(&run, "2 sizes of requests: unbuffered at best");
+  contains(&run, "half of it with requests of");
+  contains(&run, "% of unbuffered.");
+  char *text = report_text(&run, "json", 0, false);
+  json_t *document = check_json(text), *curve = json_array_get(json_object_get(document, "curves"), 0);
+  assert_int_equal(json_integer_value(json_object_get(curve, "groups")), 2);
+  assert_true(json_real_value(json_object_get(curve, "buffered_by_unbuffered")) > 0);
+  assert_true(json_integer_value(json_object_get(json_object_get(curve, "buffered"), "half_power_request_bytes")) >= 4096);
+  json_decref(document);
+  free(text);
+  run_release(&run);
+}
+
 static void few_rounds_make_no_claim(void **state) {
   for (int32_t rounds = -2; rounds <= 5; rounds++) {
     struct run run;
@@ -495,6 +522,7 @@ static void decimals_are_rounded(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(whole_run),
+      cmocka_unit_test(curves_stand_below_the_groups),
       cmocka_unit_test(few_rounds_make_no_claim),
       cmocka_unit_test(header_alone),
       cmocka_unit_test(nothing_is_available),
