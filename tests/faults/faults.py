@@ -209,7 +209,8 @@ def test_warm_on_an_overlay_is_warm():
 
 
 def strace_reading_fails():
-    done = broken("pread64", "error=EIO:when=3+", *QUICK, "-m", "fd/pread", "-m", "fd/read", "-m", "map/view")
+    # the first ones are those of starting the program and of preparing the file
+    done = broken("pread64", "error=EIO:when=12+", *QUICK, "-m", "fd/pread[block=4KiB]", "-m", "fd/read", "-m", "map/view")
     expect(done.code, 1)
     done.failed("fd/pread", "Input/output error")
     done.fine("fd/read")
