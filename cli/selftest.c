@@ -25,7 +25,7 @@
 #define TOTAL_NS (25 * SECOND) /* nothing new is begun after it */
 #define CHECK_NS (5 * SECOND)  /* of one check */
 #define SLICE_NS (SECOND / 50)
-enum { CHECKS_MAX = 64, METHODS_MAX = 128 };
+enum { CHECKS_MAX = 64, METHODS_MAX = 256 };
 
 /* Lies in memory that the checks share. */
 struct board {

@@ -122,9 +122,9 @@ static const struct weir_param params[] = {{.name = "to",
   .capabilities = WEIR_CAP_OUTSIDE, .params = params, .param_count = 1, .state_size = sizeof(struct copies),                \
   .probe = probe, .setup = setup, .open = nothing, .close = nothing, .teardown = teardown
 
-static const struct weir_method cp = {COPIES, .name = "copy/cp", .summary = "cp, one after the other", .calls = "cp(1)",
+static const struct weir_method cp = {COPIES, .name = "copies/cp", .summary = "cp, one after the other", .calls = "cp(1)",
                                       .run = run_all_cp};
-static const struct weir_method library = {COPIES, .name = "copy/weir", .summary = "libweir, all destinations at once",
+static const struct weir_method library = {COPIES, .name = "copies/weir", .summary = "libweir, all destinations at once",
                                            .calls = "weir_copy_file(3), weir_copy(3)", .run = run_library};
 static const struct weir_method *const all[] = {&cp, &library, NULL};
 

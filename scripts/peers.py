@@ -23,7 +23,7 @@ import tempfile
 TIE = "tie"
 ROUNDS = 12
 PLUGINS = {"fio": "fio", "weir/null": "fio", "hand": "hand", "glib": "glib", "ifstream": "ifstream", "library": "library",
-           "copy": "copies"}
+           "copies": "copies"}
 
 # ---- files that peers read, from a seed ----
 
@@ -162,8 +162,8 @@ ROWS = {
     "library: sequential cold, 1 GiB": Row("cold", "weir/stream",
                                            ["exec/dd", "exec/dd-direct", "fio/psync", "fio/io_uring[depth=8,direct=yes]"],
                                            [("time", TIE)]),
-    "library: copy 1 GiB": Row("copy", "copy/weir", ["copy/cp"], [("time", TIE)]),
-    "library: copy 256 MiB to 4": Row("copy 4", "copy/weir[to=4]", ["copy/cp[to=4]"], [("time", 1.5)]),
+    "library: copy 1 GiB": Row("copy", "copies/weir", ["copies/cp"], [("time", TIE)]),
+    "library: copy 256 MiB to 4": Row("copy 4", "copies/weir[to=4]", ["copies/cp[to=4]"], [("time", 1.5)]),
 }
 
 # ---- running and reading ----

@@ -226,6 +226,11 @@ void run_write_sample(const struct run *run, const struct sample *sample, FILE *
     memcpy(&value, (const char *)sample + runfile_sample_maybes[i].at, sizeof value);
     put(line, runfile_sample_maybes[i].name, maybe_value(value));
   }
+  for (size_t i = 0; i < COUNT_OF(runfile_sample_rares); i++) {
+    int64_t value;
+    memcpy(&value, (const char *)sample + runfile_sample_rares[i].at, sizeof value);
+    if (value >= 0) put(line, runfile_sample_rares[i].name, maybe_value(value));
+  }
   put(line, "checksum", hex_value(sample->checksum));
   put(line, "status", json_string(runfile_sample_status_words[sample->status]));
   put(line, "reason", sample->reason[0] ? text_value(sample->reason) : json_null());

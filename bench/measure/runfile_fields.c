@@ -39,6 +39,9 @@ const struct count_field runfile_sample_maybes[] = {
     {"cpu_stall_ns", offsetof(struct sample, cpu_stall_ns)},
     {"io_stall_ns", offsetof(struct sample, io_stall_ns)},
     {"memory_stall_ns", offsetof(struct sample, memory_stall_ns)},
+};
+/* int64_t, -1 unknown, and then they are not written: most samples do not count them */
+const struct count_field runfile_sample_rares[] = {
     {"allocations", offsetof(struct sample, allocations)},
     {"allocated_bytes", offsetof(struct sample, allocated_bytes)},
 };

@@ -26,7 +26,8 @@ struct word_field {
 
 /* As long as the tables: one that grows grows here too. */
 extern const struct count_field runfile_sample_counts[8], runfile_sample_work[4], runfile_sample_phases[RUN_PHASES];
-extern const struct count_field runfile_sample_maybes[10]; /* int64_t, -1 unknown */
+extern const struct count_field runfile_sample_maybes[8]; /* int64_t, -1 unknown */
+extern const struct count_field runfile_sample_rares[2];  /* the same; written where known */
 extern const struct count_field runfile_floor_reals[9];   /* double */
 
 /* The enums of a demand, each reached as an unsigned number. */

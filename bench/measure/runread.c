@@ -452,15 +452,22 @@ static int read_sample_place(struct reader *reader, const json_t *line, struct s
   return code < 0 ? code : get_integer(reader, line, "position", &sample->position);
 }
 
+static int get_maybes(struct reader *reader, const json_t *line, const struct count_field *fields, size_t count,
+                      struct sample *sample) {
+  int code = 0;
+  for (size_t i = 0; code == 0 && i < count; i++) {
+    int64_t value;
+    code = get_maybe(reader, line, fields[i].name, &value);
+    memcpy((char *)sample + fields[i].at, &value, sizeof value);
+  }
+  return code;
+}
+
 static int read_sample_evidence(struct reader *reader, const json_t *line, struct sample *sample) {
   int code = get_share(reader, line, "resident_before", &sample->resident_before_ppm);
   if (code == 0) code = get_share(reader, line, "resident_after", &sample->resident_after_ppm);
-  for (size_t i = 0; code == 0 && i < COUNT_OF(runfile_sample_maybes); i++) {
-    int64_t value;
-    code = get_maybe(reader, line, runfile_sample_maybes[i].name, &value);
-    memcpy((char *)sample + runfile_sample_maybes[i].at, &value, sizeof value);
-  }
-  return code;
+  if (code == 0) code = get_maybes(reader, line, runfile_sample_maybes, COUNT_OF(runfile_sample_maybes), sample);
+  return code < 0 ? code : get_maybes(reader, line, runfile_sample_rares, COUNT_OF(runfile_sample_rares), sample);
 }
 
 static int read_sample(struct reader *reader, const json_t *line) {

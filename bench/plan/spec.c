@@ -226,11 +226,11 @@ static int parse_brackets(const char *text, const struct spec_scope *scope, stru
 /* Names of methods or parameters, for messages and hints. */
 struct names {
   unsigned count;
-  const char *list[65];
+  const char *list[257];
 };
 
 static void names_add(struct names *names, const char *name) {
-  if (names->count == 64) return;
+  if (names->count == 256) return;
   for (unsigned i = 0; i < names->count; i++)
     if (strcmp(names->list[i], name) == 0) return;
   names->list[names->count++] = name;

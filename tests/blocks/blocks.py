@@ -98,8 +98,8 @@ def run_odd_place(folder):
 
 
 def run_mistakes(folder):
-    error = weir(folder, "bench", "--suite", "blocks", "--overlay", "study-f", code=2).stderr
-    assert "--overlay: unknown study 'study-f' (did you mean 'study-e'?)" in error, error
+    error = weir(folder, "bench", "--suite", "blocks", "--overlay", "study_e", code=2).stderr
+    assert "--overlay: unknown study 'study_e' (did you mean 'study-e'?)" in error, error
     error = weir(folder, "bench", "--suite", "block", code=2).stderr
     assert "did you mean 'blocks'?" in error, error
 

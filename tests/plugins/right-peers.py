@@ -76,7 +76,7 @@ def test_records(folder):
 
 
 def test_copies(folder):
-    bench(folder, ["copies"], ["copy/cp", "copy/cp[to=3]", "copy/weir", "copy/weir[to=3]"], "--task", "whole", "--size",
+    bench(folder, ["copies"], ["copies/cp", "copies/cp[to=3]", "copies/weir", "copies/weir[to=3]"], "--task", "whole", "--size",
           "300kB", "--consumer", "none", "--dir", str(folder))
 
 
