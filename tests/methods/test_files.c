@@ -426,6 +426,27 @@ static void short_and_interrupted_calls_go_on(void **unused) {
   visit_both(go_short);
 }
 
+static ssize_t slow_read(int fd, void *data, size_t length) {
+  os_sleep_ns(100000);
+  return read(fd, data, length);
+}
+static ssize_t slow_write(int fd, const void *data, size_t length) {
+  os_sleep_ns(100000);
+  return write(fd, data, length);
+}
+/* One that reads ahead overwrites nothing that is still to be written, and waits for what is still to come. */
+static void wait_for_other(struct trial *trial) {
+  if (!is(trial, "copy/double")) return;
+  trial->params[0] = 1000;
+  for (int writes = 0; writes < 2; writes++) {
+    const char *name = writes ? "write" : "read";
+    assert_non_null(os_override(name, writes ? (os_function *)slow_write : (os_function *)slow_read));
+    for (trial->block = 3000; trial->block < 100000; trial->block += 96991) (void)check(trial);
+    assert_non_null(os_override(name, NULL));
+  }
+}
+static void either_side_may_be_the_slower_one(void **unused) { visit_task(WEIR_TASK_COPY, wait_for_other); }
+
 /* Whichever call fails: the run fails, says which file it was, and leaves nothing open. */
 static void meet_error(struct trial *trial) {
   struct trial_result result;
@@ -676,6 +697,7 @@ int main(int count, char **arguments) {
       TEST(durable_copies_are_flushed),
       TEST(a_failed_flush_is_a_failure),
       TEST(short_and_interrupted_calls_go_on),
+      TEST(either_side_may_be_the_slower_one),
       TEST(an_error_names_the_file),
       TEST(a_file_that_ends_early_is_a_failure),
       TEST(a_file_that_goes_on_is_a_failure),
