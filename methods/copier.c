@@ -531,5 +531,6 @@ const struct weir_method methods_copy_cp = {COPIER_METHOD,
                                             .name = "copy/cp",
                                             .summary = "the program cp, started for each file",
                                             .calls = "fork(2), execve(2) cp",
+                                            .capabilities = WEIR_CAP_PROGRAM,
                                             .probe = probe_cp,
                                             .data = &by_cp};

@@ -285,7 +285,9 @@ struct readings {
 };
 
 /* Programs that do the work count with all they took. */
-static bool works_outside(const struct weir_method *method) { return method->capabilities & WEIR_CAP_OUTSIDE; }
+static bool works_outside(const struct weir_method *method) {
+  return method->capabilities & ((uint32_t)WEIR_CAP_OUTSIDE | WEIR_CAP_PROGRAM);
+}
 
 /* The counters of all devices that the files lie on, added up. */
 static bool read_devices(const struct worker_order *order, struct os_device_counters *out) {

@@ -406,6 +406,7 @@ enum weir_capability {
   WEIR_CAP_DEPTH = 1u << 3,   /* keeps several requests in flight */
   WEIR_CAP_VARIANT = 1u << 5, /* close kin of another method: takes part when a name or pattern says so, not by itself */
   WEIR_CAP_OUTSIDE = 1u << 4, /* a program of its own moves the bytes: they do not pass here and cannot be checked; ranked */
+  WEIR_CAP_PROGRAM = 1u << 6, /* starts programs and waits for them: what they take counts; checked like all others */
 };
 
 struct weir_method {

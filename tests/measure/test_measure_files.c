@@ -118,7 +118,42 @@ MADE(longer, "made/longer", LONG_COPY);
 MADE(forgetful, "made/forgetful", NO_COPY);
 MADE(elsewhere, "made/elsewhere", OTHER_PLACE);
 MADE(twice, "made/twice", TWICE);
-static const struct weir_method *const made[] = {&good, &flipped, &shorter, &longer, &forgetful, &elsewhere, &twice, NULL};
+#define BURNT_NS UINT64_C(30000000)
+
+static int burn(void *context) {
+  struct os_usage usage;
+  (void)context;
+  do os_usage(&usage);
+  while (usage.cpu_ns < BURNT_NS);
+  return 0;
+}
+
+/* Lets a program take time, then copies. */
+static int program_run(void *state, const struct weir_job *job, struct weir_flow *flow, uint64_t budget) {
+  os_process process;
+  if (os_process_fork(burn, NULL, &process) < 0 || os_process_wait(process, UINT64_MAX, NULL) < 0) return -ECHILD;
+  return made_run(state, job, flow, budget);
+}
+
+static const struct weir_method program = {.abi = WEIR_METHOD_ABI,
+                                           .struct_size = sizeof(struct weir_method),
+                                           .name = "made/program",
+                                           .summary = "made up",
+                                           .calls = "none",
+                                           .tasks = WEIR_BIT(WEIR_TASK_COPY),
+                                           .directions = WEIR_BIT(WEIR_WRITE),
+                                           .accesses = WEIR_ANY,
+                                           .durabilities = WEIR_ANY,
+                                           .capabilities = WEIR_CAP_PROGRAM,
+                                           .state_size = sizeof(struct state),
+                                           .open = nothing,
+                                           .run = program_run,
+                                           .sync = nothing,
+                                           .close = nothing,
+                                           .data = &lies[TRUTH]};
+
+static const struct weir_method *const made[] = {&good,      &flipped, &shorter, &longer, &forgetful,
+                                                 &elsewhere, &twice,   &program, NULL};
 
 /* ---- whole runs ------------------------------------------------------------------------------------------------------ */
 
@@ -194,6 +229,21 @@ static void many_files_that_are_not_right_are_failed_rows(void **state) {
   run_release(&run);
 }
 
+static void programs_count_with_what_they_took(void **state) {
+  struct run run;
+  unsigned samples = 0;
+  (void)state;
+  measure_made((struct plan_request){.task = {1, {WEIR_TASK_COPY}}, .methods = {1, {"made/program"}}}, &run);
+  assert_string_equal(cell_of(&run, "made/program")->reason, "");
+  for (size_t i = 0; i < run.sample_count; i++) {
+    if (run.samples[i].round == 0) continue;
+    samples++;
+    assert_true(run.samples[i].cpu_ns >= BURNT_NS);
+  }
+  assert_true(samples > 0);
+  run_release(&run);
+}
+
 /* ---- what a pass leaves behind --------------------------------------------------------------------------------------- */
 
 /* A pass that was stopped makes fewer copies: those are not lost, as a file that was to be written would be. */
@@ -224,6 +274,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(copies_that_are_not_right_are_failed_rows),
       cmocka_unit_test(many_files_that_are_not_right_are_failed_rows),
+      cmocka_unit_test(programs_count_with_what_they_took),
       cmocka_unit_test(copies_that_were_never_made_are_not_lost),
   };
   return cmocka_run_group_tests_name("measured files", tests, make_place, drop_place);
