@@ -67,7 +67,9 @@ def test_same_seed_same_orders():
     orders = []
     for _ in range(2):
         lines = map(json.loads, weir(*QUICK, "--format", "jsonl").stdout.splitlines())
-        orders.append([(line["round"], line["cell"]) for line in lines if "round" in line and line["round"] >= 0])
+        # what was taken again, because the system took pages away meanwhile, has the same place
+        orders.append([(line["round"], line["cell"]) for line in lines
+                       if "round" in line and line["round"] >= 0 and "retaken" not in line["flags"]])
     expect(orders[0], orders[1])
     assert len(orders[0]) >= 8
 
