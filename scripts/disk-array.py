@@ -20,7 +20,7 @@ import time
 
 MIB = 1 << 20
 # What ext4 and its journal take, and what weir leaves free.
-SPARE_BYTES = 128 * MIB
+SPARE_BYTES = 256 * MIB
 
 
 class Unable(Exception):
