@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""What an array of disks carries: disk-array.py WEIR [--place DIR] [--rate MB] [--each MiB] [--rounds N] [--all] DISKS...
+"""What an array of disks carries: disk-array.py WEIR [--place DIR] [--rate MB] [--each MiB] [--rounds N] [--all] [--claims] DISKS...
 
 Makes so many disks of loop devices on files in DIR, each held to so many MB/s by the block layer, with an ext4 on each, and
 runs `weir bench --suite array` with a --member for each: a line for each number of DISKS and each direction. Needs root.
---all takes every request size and depth of the suite instead of a few. Whatever happens, nothing is left behind.
+--all takes every request size and depth of the suite instead of a few, and prints the half-power points; --claims retests what
+was published of one disk (C44) and of arrays (C47, C48). Whatever happens, nothing is left behind.
 
 After a pause the block layer lets a tenth of a second's bytes pass at once, so that shares may lie somewhat above 100 %: at
 50 MB/s and 64 MiB a disk by up to 8 %.
@@ -45,6 +46,15 @@ def put(path, text):
         raise Unable(f"{path}: {error.strerror}") from None
 
 
+def got(path):
+    """What a file holds; of one that is not there any more nothing."""
+    try:
+        with open(path, encoding="ascii") as file:
+            return file.read()
+    except FileNotFoundError:
+        return ""
+
+
 def unmount(point):
     """A ring holds its files for a moment after its program has ended."""
     for _ in range(100):
@@ -78,6 +88,9 @@ class Old:
         for way in ("read", "write"):
             put(f"{self.root}/blkio.throttle.{way}_bps_device", f"{device} {rate}")
 
+    def rules(self):
+        return got(f"{self.root}/blkio.throttle.read_bps_device")
+
 
 class New:
     """The same by the second kind: a rule of a group that the program has to enter."""
@@ -96,6 +109,9 @@ class New:
 
     def hold(self, device, rate):
         put(f"{self.group}/io.max", f"{device} rbps={rate or 'max'} wbps={rate or 'max'}")
+
+    def rules(self):
+        return got(f"{self.group}/io.max")
 
 
 def holder(stack):
@@ -178,6 +194,17 @@ class Disks:
             return json.load(summary)
 
 
+    def claims(self, weir, rounds):
+        """The verdicts, as text."""
+        command = [weir, "claims", "C44", "C47", "C48", "--quiet", "--rounds", str(rounds), "--dir", self.members[0]]
+        for member in self.members:
+            command += ["--member", member]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, preexec_fn=self.limit.enter)
+        if done.returncode:
+            raise RuntimeError(f"weir: {done.returncode}: {done.stdout.strip()}")
+        return done.stdout
+
+
 def is_unbuffered(cell):
     return cell["method"] in ("direct/pread", "direct/pwrite", "ring/direct")
 
@@ -225,6 +252,13 @@ def print_line(direction, count, rate, raw, summary):
                       f"{cpu_s_per_gb(slow):.3f}"), flush=True)
 
 
+def print_curve(curve):
+    for side in ("unbuffered", "buffered"):
+        point = curve[side]
+        print(f"       {curve['first_group']} ...: half of the best {side} rate with requests of {point['half_power_request_bytes'] >> 10} KiB"
+              f"{' (the smallest)' if point['half_power_is_smallest'] else ''} at depth {point['half_power_depth']}")
+
+
 def measure(options, count):
     each = options.each * MIB
     size = ["--suite", "array", "--size", str(count * each)]
@@ -233,8 +267,12 @@ def measure(options, count):
         disks.slow(int(options.rate * 1e6))
         some = [] if options.all else ["--request", "1MiB", *FEW]
         summary = disks.bench(options.weir, *size, "--rounds", str(options.rounds), *some)
+        verdicts = disks.claims(options.weir, options.rounds) if options.claims else ""
     for direction in ("read", "write"):
         print_line(direction, count, options.rate * 1e6, best_of(raw, direction, True)["bytes_per_s"], summary)
+    for curve in summary.get("curves", []):
+        print_curve(curve)
+    print(verdicts, end="", flush=True)
 
 
 def main():
@@ -246,6 +284,7 @@ def main():
     parser.add_argument("--each", type=int, default=64)
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--claims", action="store_true")
     options = parser.parse_args()
     options.weir = os.path.abspath(options.weir)
     is_alive_until_the_end()

@@ -187,6 +187,14 @@ static int want_all(struct layout *layout, const struct run *run, const struct s
 
 /* ---- space ---------------------------------------------------------------------------------------------------------- */
 
+/* Members may be directories of one disk: then they share its room. */
+static bool share_room(const struct plan *plan, unsigned a, unsigned b) {
+  struct os_stat first, second;
+  if (a == b) return true;
+  return os_stat_path(plan->places[a], &first) == 0 && os_stat_path(plan->places[b], &second) == 0 &&
+         first.device == second.device;
+}
+
 /* A twentieth of what is needed and at least 64 MiB stay free: a benchmark must not be what fills a disk. */
 static int check_space(const struct layout *layout, const struct run *run, unsigned place, struct weir_reason *problem) {
   uint64_t need = 0;
@@ -194,7 +202,7 @@ static int check_space(const struct layout *layout, const struct run *run, unsig
     const struct layout_file *file = &layout->files[i];
     struct os_stat stat;
     bool there = os_stat_path(file->path, &stat) == 0 && stat.size == file->size;
-    if (file->role == LAYOUT_USER || file->place != place || !file->wanted || there) continue;
+    if (file->role == LAYOUT_USER || !file->wanted || there || !share_room(&run->plan, file->place, place)) continue;
     if (file->size > UINT64_MAX / 8 - need) return -EFBIG;
     need += file->copies ? 2 * file->size : file->size;
   }

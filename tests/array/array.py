@@ -99,16 +99,15 @@ def read_bytes(device):
     return int(pathlib.Path(f"/sys/dev/block/{device}/stat").read_text().split()[2]) * 512
 
 
-def rules():
-    """All rates that are set now."""
-    root = array.mounts("cgroup", "blkio")
-    return pathlib.Path(root[0], "blkio.throttle.read_bps_device").read_text() if root else ""
+def rules(disks):
+    """The rates that are set for these disks."""
+    return [line for line in disks.limit.rules().splitlines() if line.split()[0] in disks.devices]
 
 
-def is_taken_down(disks, before):
+def is_taken_down(disks):
     expect([member for member in disks.members if os.path.ismount(member)], [])
     expect(os.path.exists(disks.folder), False)
-    expect(rules(), before)
+    expect(rules(disks), [])
     loops = subprocess.run(["losetup", "--list", "--noheadings", "--output", "BACK-FILE"], stdout=subprocess.PIPE, text=True).stdout
     expect(disks.folder in loops, False)
 
@@ -191,17 +190,29 @@ def test_writes_reach_every_disk():
             expect(cell["evidence"]["device_write_bytes"] >= 8 * MIB, True)
 
 
+def test_members_on_one_disk_share_its_room():
+    with make_disks(1, 64 * MIB) as disks:
+        parts = [f"{disks.members[0]}/{name}" for name in "ab"]
+        for part in parts:
+            os.mkdir(part)
+        free = os.statvfs(parts[0]).f_bavail * os.statvfs(parts[0]).f_frsize
+        each = (free - 70 * MIB) // MIB * MIB  # with what has to stay free there is room for one of them
+        command = [WEIR, "bench", "-q", "--rounds", "1", "-m", "fd/pread", "--size", str(2 * each)]
+        done = subprocess.run([*command, "--member", parts[0], "--member", parts[1]], stderr=subprocess.PIPE, text=True)
+        expect((done.returncode, "scratch files need" in done.stderr), (2, True))
+        expect([os.listdir(part) for part in parts], [[], []])
+
+
 def test_nothing_is_left_after_a_failure():
-    before = rules()
     for disks in (array.Disks(2, MIB, "."), Broken(2, MIB, ".")):
         try:
             with made(disks):
                 disks.slow(RATE)
-                expect(rules() != before, True)
+                expect(len(rules(disks)), 2)
                 raise KeyError
         except KeyError:
             expect(len(disks.members), 2)
-            is_taken_down(disks, before)
+            is_taken_down(disks)
 
 
 array.is_alive_until_the_end()
