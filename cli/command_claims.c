@@ -20,6 +20,8 @@
 #define TIME_ALL_NS UINT64_C(1020000000000)
 #define TIME_GROUP_NS UINT64_C(12000000000)
 #define TIME_LEAST_NS UINT64_C(30000000000)
+/* Of the time of a group, what no division takes from it. */
+#define TIME_GROUP_LEAST_NS UINT64_C(4000000000)
 /* Where files in memory go, if it is there. */
 #define MEMORY_PLACE "/dev/shm"
 
@@ -225,11 +227,20 @@ static uint64_t whole_time(const struct claiming *claiming) {
   return time > TIME_ALL_NS ? TIME_ALL_NS : time < TIME_LEAST_NS ? TIME_LEAST_NS : time;
 }
 
-/* What is left goes to the parts by their cells: those that come later get what earlier ones leave. */
+/*
+ * What is left goes to the parts by their cells, after each of those that follow has what its groups take at least: those
+ * that come later get what earlier ones leave.
+ */
 static uint64_t time_of_part(const struct claiming *claiming, unsigned part, uint64_t left_ns) {
   unsigned cells = 0;
-  for (unsigned i = part; i < claiming->plan.part_count; i++) cells += count_cells(&claiming->plan.parts[i].plan);
-  return cells ? left_ns / cells * count_cells(&claiming->plan.parts[part].plan) : left_ns;
+  uint64_t groups = 0;
+  for (unsigned i = part; i < claiming->plan.part_count; i++) {
+    cells += count_cells(&claiming->plan.parts[i].plan);
+    groups += claiming->plan.parts[i].plan.group_count;
+  }
+  const uint64_t least = groups * TIME_GROUP_LEAST_NS < left_ns / 2 ? TIME_GROUP_LEAST_NS : left_ns / 2 / (groups + 1);
+  const uint64_t by_groups = claiming->plan.parts[part].plan.group_count * least, rest = left_ns - groups * least;
+  return cells ? by_groups + rest / cells * count_cells(&claiming->plan.parts[part].plan) : left_ns;
 }
 
 static int measure_part(struct claiming *claiming, unsigned index, uint64_t time_ns, struct weir_reason *problem) {

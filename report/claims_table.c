@@ -61,11 +61,14 @@ static void print_titles(const struct table *table) {
 
 static void print_row(const struct table *table, const struct claim_result *result) {
   if (table->color) fputs("\033[1m", table->out);
+  size_t blanks = 0; /* before the next field that holds something */
   for (enum column c = 0; c < COLUMNS; c++) {
     struct text text = {0};
     put_field(table, result, c, &text);
+    const size_t width = display_width(text_string(&text));
+    if (width) display_fill(table->out, blanks);
     fputs(text_string(&text), table->out);
-    if (c + 1 < COLUMNS) display_fill(table->out, table->widths[c] + 2 - display_width(text_string(&text)));
+    blanks = (width ? 0 : blanks) + table->widths[c] + 2 - width;
     text_release(&text);
   }
   if (table->color) fputs("\033[0m", table->out);

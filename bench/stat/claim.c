@@ -201,12 +201,23 @@ static int weigh(const struct summary *summary, struct claim_finding *finding) {
 
 /* ---- findings ---- */
 
+/*
+ * What is asked, or what two entries of the same cell differ by, if that is more. The median of that difference and not the far
+ * end of its interval: the noise of these rounds is in the interval of the claim's own ratio already, and with a dozen rounds
+ * counting it twice would leave most claims open.
+ */
+static double margin_of_group(const struct summary *summary, unsigned group) {
+  const struct stat_interval *twin = &summary->groups[group].twin;
+  const double asked = fmax(summary->run->plan.margin, 0);
+  return twin->median > 0 ? fmax(asked, expm1(fabs(log(twin->median)))) : asked;
+}
+
 /* The larger of the margins of the two groups; of a mean, the mean over its pairs. */
 static double margin_of(const struct summary *summary, const struct claim_check *check, bool pairs) {
   double sum = 0;
   for (unsigned i = 0; i < check->count; i++) {
-    const double first = summary->groups[check->first[i].group].margin;
-    const double second = pairs ? summary->groups[check->second[i].group].margin : 0;
+    const double first = margin_of_group(summary, check->first[i].group);
+    const double second = pairs ? margin_of_group(summary, check->second[i].group) : 0;
     sum += log1p(fmax(first, second));
   }
   return expm1(sum / check->count);

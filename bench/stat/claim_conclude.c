@@ -111,14 +111,19 @@ static void say_cannot(struct sentence *sentence, const struct claim_finding *fi
     }
 }
 
-/* What the study's own set-up and the other conditions say, in a word each. */
+/* What the study's own set-up and the other conditions say, in a word each; several of one case together. */
 static void say_others(struct sentence *sentence, const struct claim_finding *findings, const struct claim_result *result) {
+  const struct claim_case *last = NULL;
   for (unsigned f = result->first; f < result->first + result->count; f++) {
     const struct claim_finding *finding = &findings[f];
     if (decides(finding)) continue;
     const bool original = finding->setup->role == CLAIM_ORIGINAL;
-    say(sentence, "%s%s%s%s: %s", before(sentence), original ? "the study's set-up" : "beside it",
-        *finding->setup->name ? ", " : "", finding->setup->name, claim_verdict_words[finding->verdict]);
+    if (finding->setup == last)
+      say(sentence, ", %s", claim_verdict_words[finding->verdict]);
+    else
+      say(sentence, "%s%s%s%s: %s", before(sentence), original ? "the study's set-up" : "beside it",
+          *finding->setup->name ? ", " : "", finding->setup->name, claim_verdict_words[finding->verdict]);
+    last = finding->setup;
     if (!is_measured(finding) || !finding->n) continue;
     say(sentence, " (");
     say_value(sentence, finding);

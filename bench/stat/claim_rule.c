@@ -50,6 +50,13 @@ static enum claim_verdict verdict_of(enum claim_expect expect, const struct stat
   return side == SIDE_SLOWER ? CLAIM_REVERSED : CLAIM_HOLDS;
 }
 
+/* What a study called equal, is: where its own figures differ by more than the margin, that is its margin. */
+static double margin_for(const struct claim_finding *finding) {
+  const struct claim_test *test = finding->test;
+  if (test->expect != CLAIM_EQUAL || test->published_low <= 0) return finding->margin;
+  return fmax(finding->margin, fmax(test->published_high, 1 / test->published_low) - 1);
+}
+
 /* ---- how strong ---- */
 
 /* Where the interval and the published range, widened by the margin, have something in common, nothing tells them apart. */
@@ -124,6 +131,7 @@ static void tell_unclear(struct claim_finding *finding) {
 void claim_decide(const double *differences, unsigned n, struct claim_finding *finding) {
   const unsigned rank = n ? exact_interval_rank(n, PAIRED_LEVEL) : 0;
   finding->n = n;
+  finding->margin = margin_for(finding);
   finding->value = paired_ratio(differences, n, rank);
   finding->verdict = verdict_of(finding->test->expect, &finding->value, finding->margin);
   finding->strength = strength_of(finding->test, finding);
