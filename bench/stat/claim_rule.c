@@ -18,24 +18,37 @@ const char *const claim_strength_words[] = {"", "weaker", "as", "stronger", NULL
 
 enum side { SIDE_UNKNOWN, SIDE_FASTER, SIDE_EQUAL, SIDE_SLOWER };
 
+/* Within `tie` of 1 on both sides is equal, beyond `margin` is not. */
+struct bounds { double margin, tie; };
+
 static double tie_margin(double margin) { return fmin(margin, CLAIM_TIE_MARGIN_MAX); }
 
-static enum side side_of(const struct stat_interval *ratio, double margin) {
+/* What a study called equal, is: where its own figures differ by more than the margin, their difference is the bound. */
+static struct bounds bounds_of(const struct claim_finding *finding) {
+  const struct claim_test *test = finding->test;
+  struct bounds bounds = {finding->margin, tie_margin(finding->margin)};
+  if (test->expect != CLAIM_EQUAL || test->published_low <= 0) return bounds;
+  const double published = fmax(test->published_high, 1 / test->published_low) - 1;
+  return (struct bounds){fmax(bounds.margin, published), fmax(bounds.tie, published)};
+}
+
+static enum side side_of(const struct stat_interval *ratio, const struct bounds *bounds) {
   if (!ratio->known) return SIDE_UNKNOWN;
-  if (ratio->low > 1 + margin) return SIDE_FASTER;
-  if (ratio->high < 1 / (1 + margin)) return SIDE_SLOWER;
-  const double least = tie_margin(margin);
-  return ratio->low >= 1 / (1 + least) && ratio->high <= 1 + least ? SIDE_EQUAL : SIDE_UNKNOWN;
+  if (ratio->low > 1 + bounds->margin) return SIDE_FASTER;
+  if (ratio->high < 1 / (1 + bounds->margin)) return SIDE_SLOWER;
+  return ratio->low >= 1 / (1 + bounds->tie) && ratio->high <= 1 + bounds->tie ? SIDE_EQUAL : SIDE_UNKNOWN;
 }
 
 /* Below is out of the question, even if the rest is open. */
-static bool not_slower(const struct stat_interval *ratio, double margin) {
-  return ratio->known && ratio->low >= 1 / (1 + tie_margin(margin));
+static bool not_slower(const struct stat_interval *ratio, const struct bounds *bounds) {
+  return ratio->known && ratio->low >= 1 / (1 + bounds->tie);
 }
 
-static enum claim_verdict verdict_of(enum claim_expect expect, const struct stat_interval *ratio, double margin) {
-  const enum side side = side_of(ratio, margin);
-  if (expect == CLAIM_NOT_SLOWER && not_slower(ratio, margin)) return CLAIM_HOLDS;
+static enum claim_verdict verdict_of(const struct claim_finding *finding) {
+  const struct bounds bounds = bounds_of(finding);
+  const enum claim_expect expect = finding->test->expect;
+  const enum side side = side_of(&finding->value, &bounds);
+  if (expect == CLAIM_NOT_SLOWER && not_slower(&finding->value, &bounds)) return CLAIM_HOLDS;
   if (side == SIDE_UNKNOWN) return CLAIM_UNCLEAR;
   switch (expect) {
     case CLAIM_FASTER:
@@ -48,13 +61,6 @@ static enum claim_verdict verdict_of(enum claim_expect expect, const struct stat
       break;
   }
   return side == SIDE_SLOWER ? CLAIM_REVERSED : CLAIM_HOLDS;
-}
-
-/* What a study called equal, is: where its own figures differ by more than the margin, that is its margin. */
-static double margin_for(const struct claim_finding *finding) {
-  const struct claim_test *test = finding->test;
-  if (test->expect != CLAIM_EQUAL || test->published_low <= 0) return finding->margin;
-  return fmax(finding->margin, fmax(test->published_high, 1 / test->published_low) - 1);
 }
 
 /* ---- how strong ---- */
@@ -90,10 +96,10 @@ static double share_above(const double *values, unsigned n, double bound) {
   return (above + 0.5) / (n + 1.0);
 }
 
-static unsigned rounds_needed(const double *differences, unsigned n, double margin) {
+static unsigned rounds_needed(const double *differences, unsigned n, const struct bounds *bounds) {
   const unsigned least = exact_rounds_needed(PAIRED_LEVEL / 2);
   if (n < least) return least;
-  const double middle = exact_middle(differences, n), far = log1p(margin), near = log1p(tie_margin(margin));
+  const double middle = exact_middle(differences, n), far = log1p(bounds->margin), near = log1p(bounds->tie);
   unsigned needed;
   if (middle > far) {
     needed = rounds_for(share_above(differences, n, far));
@@ -131,12 +137,12 @@ static void tell_unclear(struct claim_finding *finding) {
 void claim_decide(const double *differences, unsigned n, struct claim_finding *finding) {
   const unsigned rank = n ? exact_interval_rank(n, PAIRED_LEVEL) : 0;
   finding->n = n;
-  finding->margin = margin_for(finding);
   finding->value = paired_ratio(differences, n, rank);
-  finding->verdict = verdict_of(finding->test->expect, &finding->value, finding->margin);
+  finding->verdict = verdict_of(finding);
   finding->strength = strength_of(finding->test, finding);
   if (finding->verdict != CLAIM_UNCLEAR) return;
-  finding->rounds_needed = rounds_needed(differences, n, finding->margin);
+  const struct bounds bounds = bounds_of(finding);
+  finding->rounds_needed = rounds_needed(differences, n, &bounds);
   tell_unclear(finding);
 }
 

@@ -66,6 +66,9 @@ static void every_verdict_and_strength_has_its_case(void **state) {
       {CLAIM_EQUAL, 1, 1, 1.3, 0.01, 10, 0.03, CLAIM_REVERSED, CLAIM_NO_STRENGTH},
       {CLAIM_EQUAL, 1, 1, 0.7, 0.01, 10, 0.03, CLAIM_REVERSED, CLAIM_NO_STRENGTH},
       {CLAIM_EQUAL, 1, 1, 1.0, 0.20, 10, 0.03, CLAIM_UNCLEAR, CLAIM_NO_STRENGTH},
+      {CLAIM_EQUAL, 1.08, 1.17, 1.13, 0.02, 10, 0.03, CLAIM_HOLDS, CLAIM_AS_PUBLISHED}, /* equal by the study's measure */
+      {CLAIM_EQUAL, 0.95, 0.95, 1.13, 0.02, 10, 0.03, CLAIM_REVERSED, CLAIM_NO_STRENGTH},
+      {CLAIM_EQUAL, 1.08, 1.17, 1.3, 0.01, 10, 0.03, CLAIM_REVERSED, CLAIM_NO_STRENGTH},
       {CLAIM_NOT_SLOWER, 0, 0, 1.5, 0.01, 10, 0.03, CLAIM_HOLDS, CLAIM_NO_STRENGTH},
       {CLAIM_NOT_SLOWER, 0, 0, 1.0, 0.01, 10, 0.03, CLAIM_HOLDS, CLAIM_NO_STRENGTH},
       {CLAIM_NOT_SLOWER, 0, 0, 1.3, 0.30, 10, 0.03, CLAIM_HOLDS, CLAIM_NO_STRENGTH}, /* 1 or more: no matter how much */
@@ -243,6 +246,28 @@ static void pairs_of_one_group_are_compared(void **state) {
   finish(&trial);
 }
 
+/* b by a is 1.15; the twin of a takes `even` or `odd` times as long as a. */
+static enum claim_verdict verdict_beside_twin(double even, double odd) {
+  struct trial trial;
+  begin(STUDY "[claim X1]\nsays = a beats b\n[case X1]\n" DEMAND "pair = m/a m/b faster\n", &trial);
+  assert_int_equal(plan_add_twin(&trial.plan.parts[0].plan.groups[0], 0), 0);
+  add_times(&trial, 0, 0, (double[]){10, 11.5, 0}, 12);
+  for (size_t i = 0; i < trial.run.sample_count; i++) {
+    struct sample *sample = &trial.run.samples[i];
+    if (sample->cell == 2) sample->phase_ns[RUN_RUN] = (uint64_t)(10 * MS * (sample->round % 2 ? odd : even));
+  }
+  judge(&trial);
+  const enum claim_verdict verdict = result(&trial, "X1")->verdict;
+  finish(&trial);
+  return verdict;
+}
+
+static void margin_is_what_twins_differ_by_and_not_how_much_they_vary(void **state) {
+  (void)state;
+  assert_int_equal(verdict_beside_twin(1.3, 1 / 1.3), CLAIM_HOLDS);
+  assert_int_equal(verdict_beside_twin(1.3, 1.25), CLAIM_UNCLEAR);
+}
+
 /* 1 / 4 and 4 cancel; the mean of the ratios themselves would say 2.1. */
 static void means_are_geometric_and_taken_in_each_round(void **state) {
   struct trial trial;
@@ -411,6 +436,7 @@ int main(void) {
       cmocka_unit_test(too_few_rounds_are_unclear_however_clear_they_look),
       cmocka_unit_test(unclear_says_how_many_rounds_it_takes),
       cmocka_unit_test(noise_widens_the_margin_but_makes_no_ties),
+      cmocka_unit_test(margin_is_what_twins_differ_by_and_not_how_much_they_vary),
       cmocka_unit_test(evidence_is_weighed_against_its_limit),
       cmocka_unit_test(pairs_of_one_group_are_compared),
       cmocka_unit_test(means_are_geometric_and_taken_in_each_round),
