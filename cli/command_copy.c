@@ -233,11 +233,36 @@ static int check_size(const struct command *self, const struct plan_sizes *sizes
   return 0;
 }
 
+static const char *name_of(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+static int compare_names(const void *a, const void *b) {
+  return strcmp(name_of(*(char *const *)a), name_of(*(char *const *)b));
+}
+
+/* Two of one name would be one file in each directory. */
+static int check_names(const struct command *self, const struct option_operands *operands) {
+  char **sorted = malloc((size_t)operands->count * sizeof *sorted);
+  if (!sorted) return command_cannot("out of memory");
+  memcpy(sorted, operands->values, (size_t)operands->count * sizeof *sorted);
+  qsort(sorted, (size_t)operands->count, sizeof *sorted, compare_names);
+  int code = 0;
+  for (int i = 1; i < operands->count && code == 0; i++)
+    if (compare_names(&sorted[i - 1], &sorted[i]) == 0)
+      code = command_fail(self, NULL, NULL, "'%s' and '%s' would have the same name in each directory", sorted[i - 1],
+                          sorted[i]);
+  free(sorted);
+  return code;
+}
+
 static int check_request(const struct command *self, const struct copy_request *request,
                          const struct option_operands *operands) {
   if (operands->count == 0) return command_fail(self, NULL, NULL, "no file to copy");
   if (request->to.count == 0) return command_fail(self, NULL, NULL, "where to? say --to DIR");
-  int code = check_size(self, &request->block, "--block", BLOCK_MAX);
+  int code = check_names(self, operands);
+  if (code == 0) code = check_size(self, &request->block, "--block", BLOCK_MAX);
   return code ? code : check_size(self, &request->window, "--window", WINDOW_MAX);
 }
 

@@ -289,10 +289,13 @@ static bool pass_by(os_file file, const struct os_stat *stat, size_t block_bytes
   return true;
 }
 
-static void choose_whole(os_file file, const struct os_stat *stat, uint64_t bytes, struct weir_choice *how) {
+static void choose_whole(os_file file, const struct os_stat *stat, struct weir__part range, struct weir_choice *how) {
+  const uint64_t bytes = range.bytes;
   set(how, WEIR_BUFFERED, 0, 1, "small enough for one thread");
   if (bytes < WHOLE_THREADS_FROM) return;
-  if (floods_memory(bytes) && weir__cached_percent(file, 0, bytes) < WARM_PERCENT && pass_by(file, stat, 0, 1, how)) return;
+  if (floods_memory(bytes) && weir__cached_percent(file, range.offset, bytes) < WARM_PERCENT &&
+      pass_by(file, stat, 0, 1, how))
+    return;
   unsigned threads = weir__processors();
   if (threads > WHOLE_THREADS_MAX) threads = WHOLE_THREADS_MAX;
   if (threads > bytes / WHOLE_THREAD_BYTES) threads = (unsigned)(bytes / WHOLE_THREAD_BYTES);
@@ -304,8 +307,9 @@ static void choose_whole(os_file file, const struct os_stat *stat, uint64_t byte
   how->threads = threads - 1;
 }
 
-static void choose_stream(os_file file, const struct os_stat *stat, uint64_t bytes, struct weir_choice *how) {
-  const int cached = bytes ? weir__cached_percent(file, 0, bytes) : 100;
+static void choose_stream(os_file file, const struct os_stat *stat, struct weir__part range, struct weir_choice *how) {
+  const uint64_t bytes = range.bytes;
+  const int cached = bytes ? weir__cached_percent(file, range.offset, bytes) : 100;
   if (cached >= WARM_PERCENT) {
     set(how, WEIR_BUFFERED, 256 * KIB, 1, bytes ? "the file is cached" : "the file is empty or tells no size");
   } else if (bytes < COLD_SMALL) {
@@ -316,8 +320,9 @@ static void choose_stream(os_file file, const struct os_stat *stat, uint64_t byt
   }
 }
 
-static void choose_random(os_file file, const struct os_stat *stat, uint64_t bytes, struct weir_choice *how) {
-  const int cached = bytes ? weir__cached_percent(file, 0, bytes) : 100;
+static void choose_random(os_file file, const struct os_stat *stat, struct weir__part range, struct weir_choice *how) {
+  const uint64_t bytes = range.bytes;
+  const int cached = bytes ? weir__cached_percent(file, range.offset, bytes) : 100;
   if (cached >= WARM_PERCENT) {
     set(how, WEIR_BUFFERED, 4 * KIB, 1, "the file is cached");
   } else if (weir__can(file, stat, WEIR_FEATURE_RING, NULL)) {
@@ -333,24 +338,25 @@ static void choose_write(os_file file, const struct os_stat *stat, uint64_t byte
   set(how, WEIR_BUFFERED, MIB, 1, "the system writes back by itself");
 }
 
-void weir__choose(os_file file, const struct os_stat *stat, enum weir_use use, uint64_t bytes, struct weir_choice *how) {
-  if (use != WEIR_USE_WRITE && bytes == 0) bytes = stat->size;
+void weir__choose(os_file file, const struct os_stat *stat, enum weir_use use, struct weir__part range,
+                  struct weir_choice *how) {
+  if (use != WEIR_USE_WRITE && range.bytes == 0) range.bytes = stat->size > range.offset ? stat->size - range.offset : 0;
   if (stat->kind != OS_REGULAR && stat->kind != OS_BLOCK_DEVICE) {
     set(how, WEIR_BUFFERED, 64 * KIB, 1, "not a regular file");
     return;
   }
   switch (use) {
     case WEIR_USE_WHOLE:
-      choose_whole(file, stat, bytes, how);
+      choose_whole(file, stat, range, how);
       break;
     case WEIR_USE_STREAM:
-      choose_stream(file, stat, bytes, how);
+      choose_stream(file, stat, range, how);
       break;
     case WEIR_USE_RANDOM:
-      choose_random(file, stat, bytes, how);
+      choose_random(file, stat, range, how);
       break;
     case WEIR_USE_WRITE:
-      choose_write(file, stat, bytes, how);
+      choose_write(file, stat, range.bytes, how);
       break;
     default:
       set(how, WEIR_BUFFERED, MIB, 1, "the system copies, where it can without moving bytes");
@@ -387,7 +393,7 @@ static int how_to_write(const char *path, uint64_t bytes, struct weir_choice *ho
   }
   if (!code && stat.kind == OS_DIRECTORY) code = WEIR_EISDIR;
   if (code) return weir__fail(error, code, "stat", path, 0, 0, 0);
-  weir__choose(os_no_file, &stat, WEIR_USE_WRITE, bytes, how);
+  weir__choose(os_no_file, &stat, WEIR_USE_WRITE, (struct weir__part){0, bytes}, how);
   return 0;
 }
 
@@ -398,7 +404,7 @@ int weir_how(const char *path, enum weir_use use, uint64_t bytes, struct weir_ch
   struct os_stat stat;
   const int code = weir__open(path, OS_READ, 0, 0, &file, &stat, error);
   if (code) return code;
-  weir__choose(file, &stat, use, bytes, how);
+  weir__choose(file, &stat, use, (struct weir__part){0, bytes}, how);
   (void)os_close(file);
   return 0;
 }

@@ -346,7 +346,7 @@ static void plan_auto(struct weir_stream *s) {
   else if (known_bytes(s) && known_bytes(s) < CACHED_BLOCK)
     s->how = (struct weir_choice){.strategy = WEIR_BUFFERED, .reason = "one block"};
   else if (s->stat.kind == OS_REGULAR)
-    weir__choose(s->file, &s->stat, WEIR_USE_STREAM, known_bytes(s), &s->how);
+    weir__choose(s->file, &s->stat, WEIR_USE_STREAM, (struct weir__part){s->begin, known_bytes(s)}, &s->how);
   else
     s->how = (struct weir_choice){.strategy = WEIR_BUFFERED, .reason = "not a regular file"};
 }

@@ -102,8 +102,11 @@ bool weir__can(os_file file, const struct os_stat *stat, enum weir_feature featu
 void weir__cannot(const struct os_stat *stat, enum weir_feature feature);
 /* How much of the range the page cache holds, 0 to 100; -1 unknown. */
 int weir__cached_percent(os_file file, uint64_t offset, uint64_t length);
-/* What WEIR_AUTO does. Fills all of *how. `bytes`: 0 means the file's size. */
-void weir__choose(os_file file, const struct os_stat *stat, enum weir_use use, uint64_t bytes, struct weir_choice *how);
+/* The part of a file that is wanted; no bytes: all from there on. */
+struct weir__part { uint64_t offset, bytes; };
+/* What WEIR_AUTO does. Fills all of *how. */
+void weir__choose(os_file file, const struct os_stat *stat, enum weir_use use, struct weir__part range,
+                  struct weir_choice *how);
 /* Processors that this process may use. */
 unsigned weir__processors(void);
 /* Bytes of a huge page; 0 where there are none. Asked once. */

@@ -12,8 +12,9 @@ static int refuse(enum os_kind kind, unsigned flags) {
 }
 
 /*
- * Opening a FIFO for writing lets its reader go on, and closing it again ends that reader's input: what is not wanted must
- * not even be opened. Who changes the path after this look is found out by the look behind the open.
+ * Opening a FIFO lets whoever waits at its other end go on, and closing it again ends that one's input or kills it by
+ * SIGPIPE: what is not wanted must not even be opened. Who changes the path after this look is found out by the look behind
+ * the open.
  */
 static int look_before(const char *path, unsigned flags) {
   struct os_stat stat;
@@ -30,7 +31,7 @@ static int explain(const char *path, unsigned flags, int error) {
 }
 
 static int open_path(const char *path, unsigned os_flags, unsigned flags, unsigned mode, os_file *out) {
-  if ((os_flags & OS_WRITE) && !(flags & (WEIR_ANY_KIND | WEIR_NO_FOLLOW))) {
+  if (!(flags & (WEIR_ANY_KIND | WEIR_NO_FOLLOW))) {
     const int error = look_before(path, flags);
     if (error) return error;
   }

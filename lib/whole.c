@@ -171,7 +171,7 @@ static int choose(struct whole *w, const struct weir_read_options *options, stru
   if (asked == WEIR_MAPPED || asked == WEIR_RING) return WEIR_EOPNOTSUPP; /* a copy of a map can kill: see weir_view */
   w->chosen = asked == WEIR_AUTO;
   if (w->chosen) {
-    weir__choose(w->from.file, w->stat, WEIR_USE_WHOLE, w->expected, how);
+    weir__choose(w->from.file, w->stat, WEIR_USE_WHOLE, (struct weir__part){w->from.offset, w->expected}, how);
   } else {
     *how = (struct weir_choice){.strategy = asked, .depth = 1, .reason = "asked for"};
   }
@@ -310,7 +310,7 @@ static int fill(os_file file, const struct os_stat *stat, char *buffer, size_t c
   struct weir_choice how;
   size_t done = 0;
   const uint64_t expected = stat->size < capacity ? stat->size : capacity;
-  weir__choose(file, stat, WEIR_USE_WHOLE, expected, &how);
+  weir__choose(file, stat, WEIR_USE_WHOLE, (struct weir__part){0, expected}, &how);
   if (how.strategy == WEIR_THREADS) {
     struct weir__crew_result result;
     (void)weir__crew_fill(&from, buffer, (size_t)expected, how.threads, &result);

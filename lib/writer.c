@@ -313,7 +313,7 @@ static void choose(struct weir_writer_state *state, uint64_t bytes) {
     state->memory_alignment = file->memory_alignment;
     state->offset_alignment = file->offset_alignment;
   } else if (bytes && state->positional) {
-    weir__choose(state->file, &state->stat, WEIR_USE_WRITE, bytes, &state->how);
+    weir__choose(state->file, &state->stat, WEIR_USE_WRITE, (struct weir__part){0, bytes}, &state->how);
     if (state->how.strategy == WEIR_DIRECT) (void)go_direct(state);
     state->uncached = state->how.strategy == WEIR_UNCACHED;
   }

@@ -200,6 +200,16 @@ def test_progress_on_a_terminal():
     expect(left("a"), [])
 
 
+def test_two_of_one_name_are_refused_before_anything_is_copied():
+    make("one", 10)
+    directories("d", "inner")
+    make("inner/one", 20)
+    for sources in (["one", "one"], ["one", "inner/one"]):
+        result = weir(*sources, "--to", "d")
+        assert result.returncode == 2 and "same name" in result.stderr, result
+        assert left("d") == [], left("d")
+
+
 def test_usage():
     for arguments, text in (((), "no file to copy"), (("x",), "say --to DIR"), (("x", "--to", ""), "is empty"),
                             (("x", "--to", "a", "--threads", "0"), "out of range"),
