@@ -46,10 +46,12 @@ sanitize-threads: setup-check
 	@TSAN_OPTIONS=halt_on_error=1 python3 scripts/check.py $(BUILD)-threads --no-rebuild \
 	  --timeout-multiplier 6 --suite threads
 
-# The speed of weir beside that of others: a table and $(BUILD)/peers.json. Needs a machine that does nothing else.
+# The speed of weir beside that of others: a table and $(BUILD)/peers.json. Needs a machine that does nothing else. ROWS=pair
+# takes only the rows with that word in their name.
+ROWS ?=
 peers: setup-peers
 	@$(MAKE) --no-print-directory build
-	@python3 scripts/peers.py $(BUILD)
+	@python3 scripts/peers.py $(BUILD) $(ROWS)
 
 # A smoke test of everything that reads what others wrote. Finds crashes, hangs and leaks.
 FUZZ_SECONDS ?= 20

@@ -3,7 +3,7 @@
  * that fio reports of itself, so that neither its start nor its own reporting counts against it.
  *
  * fio is started once a sample, in the untimed set-up, on the same file, request size, order and depth as the cell beside it.
- * Its data are not looked at, so it is compared under consumer `none` only.
+ * Its data are not looked at, so it is compared under consumer `none` only. Writers overwrite the file that is there.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,9 +20,9 @@
 extern char **environ;
 
 enum { PARAM_BLOCK, PARAM_DEPTH, PARAM_DIRECT, PARAM_TUNED };
-enum { NO, YES };
+enum { NO, YES, REGISTERED };
 #define OUTPUT_MAX ((size_t)1 << 20)
-#define ARGUMENTS_MAX 40
+#define ARGUMENTS_MAX 64
 #define ARGUMENT_MAX 4200
 
 struct fio_state { uint64_t run_ns, cpu_ns; }; /* of one pass of the job */
@@ -43,39 +43,64 @@ static void add_number(struct command *command, const char *format, uint64_t val
   add(command, format, text);
 }
 
-/* What makes fio use io_uring as well as it can: registered buffers and file, and requests in batches. */
-static void add_tuning(struct command *command, uint64_t depth) {
-  uint64_t batch = depth > 4 ? depth / 4 : 1;
+/* What makes fio use io_uring as well as it can: registered buffers and file, and (`yes`) requests in batches. */
+static void add_tuning(struct command *command, const struct weir_job *job) {
+  uint64_t depth = job->params[PARAM_DEPTH], batch = depth > 4 ? depth / 4 : 1;
+  if (job->params[PARAM_TUNED] == NO) return;
   add(command, "%s", "--fixedbufs=1");
   add(command, "%s", "--registerfiles=1");
+  if (job->params[PARAM_TUNED] == REGISTERED) return;
   add_number(command, "--iodepth_batch_submit=%s", batch);
   add_number(command, "--iodepth_batch_complete_min=%s", batch);
   add_number(command, "--iodepth_batch_complete_max=%s", depth);
 }
 
+/* Nothing is put into the buffers between two writes, as the core does it under consumer `none`. */
+static void add_file(struct command *command, const struct weir_job *job) {
+  add(command, "--filename=%s", job->path);
+  if (job->direction == WEIR_READ) {
+    add(command, "%s", "--readonly");
+    return;
+  }
+  add(command, "%s", "--overwrite=1");
+  add(command, "%s", "--fallocate=none");
+  add(command, "%s", "--scramble_buffers=0");
+}
+
 /*
- * `loops` passes over the file, so that fio's clock of milliseconds does not matter. Its null engine opens no file.
- * Cache: fio would drop the file's pages at its start; the core has put them into the state that is wanted.
+ * One job of fio that moves `bytes`. Its null engine opens no file. Cache: fio would drop the file's pages at its start; the
+ * core has put them into the state that is wanted.
  */
-static void describe(struct command *command, const struct weir_job *job, const char *engine, uint64_t loops) {
-  uint64_t size = job->operations * job->block;
+static void describe(struct command *command, const struct weir_job *job, const char *engine, const char *name,
+                     uint64_t bytes) {
   bool random = job->access == WEIR_RANDOM;
-  add(command, "%s", "fio");
-  add(command, "%s", "--name=peer");
-  add(command, "%s", "--output-format=json");
+  add(command, "--name=%s", name);
+  add(command, "%s", "--stonewall");
   add(command, "--ioengine=%s", engine);
   add(command, "--rw=%s", job->direction == WEIR_WRITE ? (random ? "randwrite" : "write") : (random ? "randread" : "read"));
-  if (strcmp(engine, "null") != 0) add(command, "--filename=%s", job->path);
-  if (job->direction == WEIR_READ && strcmp(engine, "null") != 0) add(command, "%s", "--readonly");
+  if (strcmp(engine, "null") != 0) add_file(command, job);
   add_number(command, "--filesize=%s", job->file_size);
   add_number(command, "--bs=%s", job->block);
   add_number(command, "--size=%s", job->file_size);
-  add_number(command, "--io_size=%s", size * loops);
+  add_number(command, "--io_size=%s", bytes);
   add_number(command, "--iodepth=%s", job->params[PARAM_DEPTH]);
   add(command, "%s", job->params[PARAM_DIRECT] == YES ? "--direct=1" : "--direct=0");
   add(command, "%s", "--invalidate=0");
   add(command, "%s", "--thread");
-  if (job->params[PARAM_TUNED] == YES) add_tuning(command, job->params[PARAM_DEPTH]);
+  add_tuning(command, job);
+}
+
+static bool writes_cached(const struct weir_job *job) {
+  return job->direction == WEIR_WRITE && job->params[PARAM_DIRECT] == NO;
+}
+
+/* Writers through the page cache get the untimed start of a pass that the core gives to all others: its pages are dirty then. */
+static void describe_all(struct command *command, const struct weir_job *job, const char *engine, uint64_t loops) {
+  uint64_t bytes = job->operations * job->block;
+  add(command, "%s", "fio");
+  add(command, "%s", "--output-format=json");
+  if (writes_cached(job)) describe(command, job, engine, "warm", (job->operations / 16 + 1) * job->block);
+  describe(command, job, engine, "peer", bytes * loops);
 }
 
 static int run(struct command *command, char *output) {
@@ -103,30 +128,41 @@ static int run(struct command *command, char *output) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
 }
 
-/* fio's own words: operations, run time in ms, and the shares of that time spent as user and system. */
+static json_t *job_called(json_t *root, const char *name) {
+  json_t *list = json_object_get(root, "jobs");
+  for (size_t i = 0; i < json_array_size(list); i++) {
+    const char *called = json_string_value(json_object_get(json_array_get(list, i), "jobname"));
+    if (called && strcmp(called, name) == 0) return json_array_get(list, i);
+  }
+  return NULL;
+}
+
+/* fio's own words: operations, run time in ms, which it rounds up, and the shares of that time spent as user and system. */
 static int understand(const char *output, const struct weir_job *job, struct fio_state *state) {
   const char *start = strchr(output, '{'); /* notes may stand before */
   json_t *root = start ? json_loads(start, JSON_DISABLE_EOF_CHECK, NULL) : NULL;
-  json_t *peer = json_array_get(json_object_get(root, "jobs"), 0);
+  json_t *peer = job_called(root, "peer");
   json_t *side = json_object_get(peer, job->direction == WEIR_WRITE ? "write" : "read");
   double ops = json_number_value(json_object_get(side, "total_ios"));
-  double run_ms = json_number_value(json_object_get(side, "runtime"));
-  double iops = json_number_value(json_object_get(side, "iops"));
+  double run_ms = json_number_value(json_object_get(side, "runtime")) - 0.5;
   double cpu = json_number_value(json_object_get(peer, "usr_cpu")) + json_number_value(json_object_get(peer, "sys_cpu"));
   json_decref(root);
-  if (ops < 1 || run_ms <= 0 || iops <= 0) return -EIO;
-  double pass_ns = 1e9 / iops * (double)job->operations;
+  if (ops < 1 || run_ms <= 0) return -EIO;
+  double pass_ns = run_ms * 1e6 / ops * (double)job->operations;
   state->run_ns = (uint64_t)pass_ns;
   state->cpu_ns = (uint64_t)(pass_ns * cpu / 100);
   return 0;
 }
 
-/* Long enough for a clock of milliseconds: half a second by a first guess of the time of one request. */
+/*
+ * Passes that are long enough for a clock of milliseconds: half a second by a first guess of the time of one request. Writers
+ * through the page cache get one: the first finds clean pages, as all others in a round do, and a second one would not.
+ */
 static uint64_t choose_loops(const struct weir_job *job, const char *engine) {
   double guess_ns = strcmp(engine, "null") == 0 ? 100 : job->params[PARAM_DIRECT] == YES ? 20000.0 : 1000;
   guess_ns += (double)job->block / 2; /* 2 GB/s */
   double pass_ns = guess_ns * (double)job->operations;
-  return pass_ns < 4e8 ? (uint64_t)(4e8 / pass_ns) + 1 : 1;
+  return pass_ns < 4e8 && !writes_cached(job) ? (uint64_t)(4e8 / pass_ns) + 1 : 1;
 }
 
 static int measure(void *state, const struct weir_job *job, const char *engine) {
@@ -134,7 +170,7 @@ static int measure(void *state, const struct weir_job *job, const char *engine) 
   char *output = malloc(OUTPUT_MAX);
   int error = command && output ? 0 : -ENOMEM;
   if (!error) {
-    describe(command, job, engine, choose_loops(job, engine));
+    describe_all(command, job, engine, choose_loops(job, engine));
     error = run(command, output);
   }
   if (!error) error = understand(output, job, state);
@@ -147,6 +183,7 @@ static int setup_null(void *state, const struct weir_job *job) { return measure(
 static int setup_psync(void *state, const struct weir_job *job) { return measure(state, job, "psync"); }
 static int setup_mmap(void *state, const struct weir_job *job) { return measure(state, job, "mmap"); }
 static int setup_ring(void *state, const struct weir_job *job) { return measure(state, job, "io_uring"); }
+static int setup_libaio(void *state, const struct weir_job *job) { return measure(state, job, "libaio"); }
 
 static int claim(void *state, const struct weir_job *job, struct weir_flow *flow, uint64_t budget) {
   const struct fio_state *s = state;
@@ -169,6 +206,11 @@ static int probe(const struct weir_job *job, struct weir_reason *reason) {
     snprintf(reason->remedy, sizeof reason->remedy, "compare with --consumer=none");
     return -EOPNOTSUPP;
   }
+  if (job->direction == WEIR_WRITE && job->target != WEIR_TARGET_OVERWRITE) {
+    snprintf(reason->text, sizeof reason->text, "fio makes new files before its clock starts");
+    snprintf(reason->remedy, sizeof reason->remedy, "compare with --target=overwrite");
+    return -EOPNOTSUPP;
+  }
   if (job->host->struct_size < offsetof(struct weir_host, claim_time) + sizeof job->host->claim_time) return -ENOSYS;
   if (job->params[PARAM_BLOCK] == 0) return -EINVAL;
   if (system("command -v fio >/dev/null 2>&1") == 0) return 0;
@@ -184,23 +226,26 @@ static const struct weir_param params[] = {
      .help = "requests in flight"},
     {.name = "direct", .kind = WEIR_PARAM_CHOICE, .preset = "no", .choices = "no|yes", WEIR_PARAM_EVERYWHERE,
      .help = "pass the page cache by"},
-    {.name = "tuned", .kind = WEIR_PARAM_CHOICE, .preset = "no", .choices = "no|yes", WEIR_PARAM_EVERYWHERE,
-     .help = "registered buffers and file, requests in batches"},
+    {.name = "tuned", .kind = WEIR_PARAM_CHOICE, .preset = "no", .choices = "no|yes|registered",
+     WEIR_PARAM_EVERYWHERE, .help = "registered buffers and file; yes: requests in batches too"},
 };
 
-#define FIO(id, engine, setup_function, text)                                                                              \
+#define FIO(id, engine, directions_of, setup_function, text)                                                                              \
   static const struct weir_method id = {                                                                                   \
       .abi = WEIR_METHOD_ABI, .struct_size = sizeof(struct weir_method), .name = "fio/" engine, .summary = text,          \
       .calls = "fio --ioengine=" engine, .tasks = WEIR_BIT(WEIR_TASK_BLOCKS),                                             \
-      .directions = WEIR_BIT(WEIR_READ), .accesses = WEIR_ANY, .durabilities = WEIR_BIT(WEIR_DURABILITY_NONE),             \
+      .directions = directions_of, .accesses = WEIR_ANY, .durabilities = WEIR_BIT(WEIR_DURABILITY_NONE),                   \
       .capabilities = WEIR_CAP_OUTSIDE | WEIR_CAP_DEPTH, .params = params, .param_count = sizeof params / sizeof *params,  \
       .state_size = sizeof(struct fio_state), .probe = probe, .setup = setup_function, .open = nothing, .run = claim,      \
       .close = nothing}
 
-FIO(fio_null, "null", setup_null, "fio's engine that does nothing: its harness");
-FIO(fio_psync, "psync", setup_psync, "fio with pread");
-FIO(fio_mmap, "mmap", setup_mmap, "fio with a mapped file, copied block by block");
-FIO(fio_ring, "io_uring", setup_ring, "fio with io_uring");
+#define READS WEIR_BIT(WEIR_READ)
+#define BOTH (WEIR_BIT(WEIR_READ) | WEIR_BIT(WEIR_WRITE))
+FIO(fio_null, "null", READS, setup_null, "fio's engine that does nothing: its harness");
+FIO(fio_psync, "psync", BOTH, setup_psync, "fio with pread and pwrite");
+FIO(fio_mmap, "mmap", BOTH, setup_mmap, "fio with a mapped file, copied block by block");
+FIO(fio_ring, "io_uring", BOTH, setup_ring, "fio with io_uring");
+FIO(fio_libaio, "libaio", BOTH, setup_libaio, "fio with Linux AIO");
 
 /*
  * The same for weir: every step of its harness and no transfer, as methods/null.c does it. That one is a floor and not
@@ -225,7 +270,8 @@ static const struct weir_method weir_null = {
     .capabilities = WEIR_CAP_OUTSIDE, .params = params, .param_count = 1, .state_size = 1, .probe = probe, .open = nothing,
     .run = run_nothing, .close = nothing};
 
-static const struct weir_method *const all[] = {&fio_null, &fio_psync, &fio_mmap, &fio_ring, &weir_null, NULL};
+static const struct weir_method *const all[] = {&fio_null, &fio_psync, &fio_mmap, &fio_ring, &fio_libaio,
+                                               &weir_null, NULL};
 
 const struct weir_method *const *weir_plugin_methods(uint32_t abi);
 const struct weir_method *const *weir_plugin_methods(uint32_t abi) { return abi == WEIR_METHOD_ABI ? all : NULL; }

@@ -8,8 +8,9 @@ rounds, pairs and intervals serve. NAME selects rows by a part of their name. Pr
 A ratio above 1 is in our favour. A tie passes when the interval reaches 1.0 with a median of 0.97 or more, or its low end is
 0.95 or more; other rows when the median reaches what is asked. Of several peers the one that is hardest to beat is shown, and
 all have to be passed. `limit` is our speed as a share of what memory allows here, where the run knows it. What is not
-installed or cannot run here is told and does not count as passed. Exit 1 when a row fails. Takes about a quarter of an hour
-and 6 GiB of space in BUILD, and needs a machine that does nothing else.
+installed or cannot run here is told and does not count as passed. Exit 1 when a row fails. Takes about twenty minutes and 6 GiB
+of space in BUILD, and needs a machine that does nothing else; `pair` alone, the twelve uses that fio and weir have to agree on,
+takes about five of them.
 """
 import collections
 import json
@@ -82,6 +83,12 @@ Row = collections.namedtuple("Row", "run ours peers asked")
 RANDOM_WARM = ["--size", "64MiB", "--request", "4KiB", "--access", "random"]
 RANDOM_COLD = ["--size", "256MiB", "--request", "4KiB", "--access", "random", "--coverage", "50%", "--cache", "cold"]
 WHOLE = ["--task", "whole"]
+# Of one piece of work by fio and by weir. The pages of a file that is overwritten are clean when a sample begins, and fio counts
+# in milliseconds: so one long pass. The device's writes go past the cache.
+PAIR_WARM = ["--size", "64MiB", "--cache", "warm"]
+PAIR_COLD = ["--size", "256MiB", "--cache", "cold"]
+PAIR_WRITE = ["--direction", "write", "--target", "overwrite", "--durability", "none"]
+SEQUENTIAL, RANDOM = ["--request", "128KiB"], ["--request", "4KiB", "--access", "random"]
 FIO_32, FIO_32_TUNED = "fio/io_uring[depth=32,direct=yes]", "fio/io_uring[depth=32,direct=yes,tuned=yes]"
 RUNS = {
     "null": Run(["--size", "64MiB", "--request", "4KiB"]),
@@ -105,6 +112,14 @@ RUNS = {
     "cold": Run(["--size", "1GiB", "--request", "1MiB", "--cache", "cold"], None,
                 ("dd=dd if={} of=/dev/null bs=1M status=none",
                  "dd-direct=dd if={} of=/dev/null bs=1M iflag=direct status=none"), 10),
+    "pair read sequential": Run([*PAIR_WARM, *SEQUENTIAL]),
+    "pair read random": Run([*PAIR_WARM, *RANDOM]),
+    "pair write sequential": Run([*PAIR_WRITE, "--size", "256MiB", "--cache", "warm", *SEQUENTIAL]),
+    "pair write random": Run([*PAIR_WRITE, "--size", "256MiB", "--cache", "warm", *RANDOM, "--coverage", "50%"]),
+    "pair read sequential direct": Run([*PAIR_COLD, *SEQUENTIAL]),
+    "pair read random direct": Run([*PAIR_COLD, *RANDOM, "--coverage", "25%"]),
+    "pair write sequential direct": Run([*PAIR_WRITE, *PAIR_COLD, *SEQUENTIAL]),
+    "pair write random direct": Run([*PAIR_WRITE, *PAIR_COLD, *RANDOM, "--coverage", "25%"]),
     "copy": Run([*WHOLE, "--size", "1GiB"], None, (), 8),
     # Four times 1 GiB would fill what the kernel lets be dirty here, and the device would be measured.
     "copy 4": Run([*WHOLE, "--size", "256MiB"], None, (), 10),
@@ -123,6 +138,28 @@ ROWS = {
                                                     [("time", TIE), ("cpu", TIE)]),
     "1 MiB sequential direct, depth 8": Row("direct sequential", "ring/direct[depth=8]",
                                             ["fio/io_uring[depth=8,direct=yes]"], [("time", TIE)]),
+    "pair 1: psync, read, sequential, depth 1": Row("pair read sequential", "fd/pread", ["fio/psync"], [("time", TIE)]),
+    "pair 2: psync, write, random, depth 1": Row("pair write random", "fd/pwrite", ["fio/psync"], [("time", TIE)]),
+    "pair 3: mmap, read, random, depth 1": Row("pair read random", "map/copy", ["fio/mmap"], [("time", TIE)]),
+    "pair 4: mmap, write, sequential, depth 1": Row("pair write sequential", "map/write", ["fio/mmap"], [("time", TIE)]),
+    "pair 5: io_uring, read, random, depth 1": Row("pair read random", "ring/plain[depth=1]", ["fio/io_uring[depth=1]"],
+                                                   [("time", TIE)]),
+    "pair 6: io_uring, write, sequential, depth 32": Row("pair write sequential", "ring/plain[depth=32]",
+                                                         ["fio/io_uring[depth=32]"], [("time", TIE)]),
+    "pair 7: io_uring fixed, read, sequential, depth 32": Row("pair read sequential", "ring/fixed[depth=32]",
+                                                              ["fio/io_uring[depth=32,tuned=registered]"], [("time", TIE)]),
+    "pair 8: io_uring fixed, write, random, depth 1": Row("pair write random", "ring/fixed[depth=1]",
+                                                          ["fio/io_uring[depth=1,tuned=registered]"], [("time", TIE)]),
+    "pair 9: io_uring direct, read, random, depth 32": Row("pair read random direct", "ring/direct[depth=32]",
+                                                           ["fio/io_uring[depth=32,direct=yes,tuned=registered]"],
+                                                           [("time", TIE)]),
+    "pair 10: io_uring direct, write, sequential, depth 1": Row("pair write sequential direct", "ring/direct[depth=1]",
+                                                                ["fio/io_uring[depth=1,direct=yes,tuned=registered]"],
+                                                                [("time", TIE)]),
+    "pair 11: libaio, read, sequential, depth 1": Row("pair read sequential direct", "aio/libaio[depth=1]",
+                                                      ["fio/libaio[depth=1,direct=yes]"], [("time", TIE)]),
+    "pair 12: libaio, write, random, depth 32": Row("pair write random direct", "aio/libaio[depth=32]",
+                                                    ["fio/libaio[depth=32,direct=yes]"], [("time", TIE)]),
     "library: whole file 0.66 MB, fresh memory": Row("whole 0.66", "weir/read-file[buffer=fresh]", ["hand/malloc-fread"],
                                                      [("time", TIE)]),
     "library: whole file 10 MB, fresh memory": Row("whole 10", "weir/read-file[buffer=fresh]", ["hand/malloc-fread"],
