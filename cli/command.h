@@ -23,7 +23,7 @@ struct command {
 };
 
 extern const struct command cmd_bench, cmd_plan, cmd_claims, cmd_list, cmd_report, cmd_doctor, cmd_selftest, cmd_copy,
-    cmd_make, cmd_help;
+    cmd_make, cmd_export_fio, cmd_help;
 
 /* NULL-terminated; in main.c. */
 extern const struct command *const command_list[];

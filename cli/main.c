@@ -14,7 +14,8 @@
 #include "version.h"
 
 const struct command *const command_list[] = {&cmd_bench,    &cmd_plan, &cmd_claims, &cmd_list, &cmd_report, &cmd_doctor,
-                                              &cmd_selftest, &cmd_copy, &cmd_make,   &cmd_help, NULL};
+                                              &cmd_selftest, &cmd_copy, &cmd_make,   &cmd_export_fio,
+                                              &cmd_help,     NULL};
 
 static volatile int interrupts;
 

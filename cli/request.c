@@ -64,7 +64,7 @@ static int check_whole(const char *path, uint64_t size) {
   return count ? 0 : command_cannot("'%s' gives less than the size that the system tells; copy it to a file first", path);
 }
 
-static int look_at_file(const char *path, struct plan_request *request) {
+int request_take_file(const char *path, struct plan_request *request) {
   struct os_stat stat;
   int code = os_stat_path(path, &stat);
   if (code < 0) return refuse_file(path, code);
@@ -80,7 +80,7 @@ static int look_at_operands(const struct command *command, const struct option_o
   if (operands->count == 0) return 0;
   if (operands->count > 1)
     return command_fail(command, NULL, NULL, "one FILE at a time; '%s' is one too many", operands->values[1]);
-  return look_at_file(operands->values[0], request);
+  return request_take_file(operands->values[0], request);
 }
 
 /* ---- directories ---- */

@@ -143,6 +143,9 @@ int request_plan(const struct command *command, const struct request *request, i
 /* Says on standard error what is not measured because of FILE, unless quiet. */
 void request_notes(const struct request *request, const struct plan *plan);
 
+/* Takes the user's file, or says why it cannot be measured: 0, or EXIT_CANNOT. */
+int request_take_file(const char *path, struct plan_request *request);
+
 /* What other commands that make files ask: a seed where none was said; a directory for them, or EXIT_CANNOT, told. */
 uint64_t request_fresh_seed(void);
 int request_check_place(const struct command *command, const char *path);
