@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <jansson.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +17,7 @@
 #include "cli/command.h"
 #include "measure/run.h"
 
-#define PLACE_NS UINT64_C(1500000000)
+#define PLACE_NS UINT64_C(2000000000)
 #define GONE_NS UINT64_C(100000000) /* a killed process that sits in a hanging file system does not end: it is left */
 enum { LOOKS_MAX = 32 };
 
@@ -26,7 +25,7 @@ enum { LOOKS_MAX = 32 };
 struct doctor {
   struct doctor_scene scene;
   atomic_int place_code; /* 1 not looked at yet, 0, or why the directory cannot be used */
-  struct doctor_finding machine[LOOKS_MAX], place[LOOKS_MAX];
+  struct doctor_finding machine[LOOKS_MAX], conditions[LOOKS_MAX], place[LOOKS_MAX];
 };
 
 struct doctor_request {
@@ -46,26 +45,6 @@ static const struct option_row rows[] = {
 };
 
 /* ---- findings ---- */
-
-static void set(struct doctor_finding *out, enum doctor_state state, const char *remedy, const char *format, va_list list) {
-  vsnprintf(out->text, sizeof out->text, format, list);
-  snprintf(out->remedy, sizeof out->remedy, "%s", remedy);
-  atomic_store(&out->state, (int)state);
-}
-
-void doctor_ok(struct doctor_finding *out, const char *format, ...) {
-  va_list list;
-  va_start(list, format);
-  set(out, DOCTOR_OK, "", format, list);
-  va_end(list);
-}
-
-void doctor_say(struct doctor_finding *out, enum doctor_state state, const char *remedy, const char *format, ...) {
-  va_list list;
-  va_start(list, format);
-  set(out, state, remedy, format, list);
-  va_end(list);
-}
 
 static void look_at_all(const struct doctor_look *looks, const struct doctor_scene *scene, struct doctor_finding *out) {
   for (unsigned i = 0; looks[i].name && i < LOOKS_MAX; i++) looks[i].look(scene, &out[i]);
@@ -96,7 +75,7 @@ static void give_up(struct doctor *doctor) {
   for (unsigned i = 0; doctor_looks_place[i].name; i++) {
     if (atomic_load(&doctor->place[i].state) != DOCTOR_PENDING) continue;
     doctor_say(&doctor->place[i], DOCTOR_WARN, "look at the file system: it hangs, or is very slow",
-               "no answer within 1.5 s");
+               "no answer within 2 s");
   }
 }
 
@@ -114,11 +93,13 @@ static int examine(struct doctor *doctor) {
   os_process child;
   os_machine(&doctor->scene.machine);
   os_limits(&doctor->scene.limits);
+  os_conditions(&doctor->scene.conditions);
   atomic_store(&doctor->place_code, 1);
   uint64_t began = os_clock_ns();
   int code = os_process_fork(look_at_place, doctor, &child);
   if (code < 0) return command_cannot("the directory cannot be looked at: %s", strerror(-code));
   look_at_all(doctor_looks_machine, &doctor->scene, doctor->machine);
+  look_at_all(doctor_looks_conditions, &doctor->scene, doctor->conditions);
   wait_for_place(doctor, child, began);
   code = atomic_load(&doctor->place_code);
   return code < 0 ? command_cannot("'%s': %s", doctor->scene.directory, strerror(-code)) : 0;
@@ -169,6 +150,7 @@ static int print_json(const struct doctor *doctor) {
   int code = json_object_set_new(document, "schema", json_integer(1));
   if (code == 0) code = json_object_set_new(document, "directory", text_value(doctor->scene.directory));
   if (code == 0) code = add_findings(list, doctor_looks_machine, doctor->machine);
+  if (code == 0) code = add_findings(list, doctor_looks_conditions, doctor->conditions);
   if (code == 0) code = add_findings(list, doctor_looks_place, doctor->place);
   if (json_object_set_new(document, "findings", list) < 0) code = -1;
   if (code == 0) code = json_dumpf(document, stdout, JSON_INDENT(2));
@@ -180,6 +162,7 @@ static int print_json(const struct doctor *doctor) {
 static int print_findings(const struct doctor *doctor, const struct doctor_request *request) {
   if (request->format == FORMAT_JSON) return print_json(doctor);
   print_lines(doctor_looks_machine, doctor->machine);
+  print_lines(doctor_looks_conditions, doctor->conditions);
   print_lines(doctor_looks_place, doctor->place);
   return EXIT_FINE;
 }

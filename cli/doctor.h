@@ -21,6 +21,7 @@ struct doctor_scene {
   const char *directory;
   struct os_machine machine;
   struct os_limits limits;
+  struct os_conditions conditions;
   struct os_place place; /* of the directory; for doctor_looks_place only */
 };
 
@@ -30,7 +31,7 @@ struct doctor_look {
 };
 
 /* Each ended by a nameless one. Looks at the place touch the directory, and so may take as long as that likes. */
-extern const struct doctor_look doctor_looks_machine[], doctor_looks_place[];
+extern const struct doctor_look doctor_looks_machine[], doctor_looks_conditions[], doctor_looks_place[];
 
 /* Can files be made in this directory? 0, or why not. */
 int doctor_try_directory(const char *directory);

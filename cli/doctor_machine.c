@@ -161,13 +161,33 @@ static void look_at_address_space(const struct doctor_scene *scene, struct docto
 
 /* ---- what else can be used ----------------------------------------------------------------------------------------- */
 
+#define REGISTERED_BYTES (4 * MIB) /* a depth of 32 with blocks of 128 KiB */
+
+/* 0 where a ring takes memory to keep; it counts as locked in older systems. */
+static int try_registering(void) {
+  struct os_ring *ring = NULL;
+  void *memory = NULL;
+  const size_t length = REGISTERED_BYTES;
+  int code = os_memory_get(length, 0, &memory);
+  if (code == 0) code = os_ring_open(32, &ring);
+  if (code == 0) code = os_ring_register_buffers(ring, &memory, &length, 1);
+  if (ring) os_ring_close(ring);
+  if (memory) os_memory_put(memory, length);
+  return code;
+}
+
 static void look_at_ring(const struct doctor_scene *scene, struct doctor_finding *out) {
   char why[192] = "", remedy[160] = "";
-  if (os_ring_probe(why, sizeof why, remedy, sizeof remedy) == 0)
-    doctor_ok(out, "rings can be opened");
-  else
+  int code = os_ring_probe(why, sizeof why, remedy, sizeof remedy);
+  int registered = code == 0 ? try_registering() : 0;
+  if (code < 0)
     doctor_say(out, DOCTOR_SKIP, remedy[0] ? remedy : "a kernel from 5.6 on that allows it", "%s",
                why[0] ? why : "rings cannot be opened here");
+  else if (registered < 0)
+    doctor_say(out, DOCTOR_WARN, "ulimit -l unlimited (root), or memlock in /etc/security/limits.conf",
+               "rings can be opened, but 4 MiB of memory cannot be registered: %s", strerror(-registered));
+  else
+    doctor_ok(out, "rings can be opened, and memory registered (tried)");
 }
 
 static void look_for(const char *program, const char *remedy, const char *loss, struct doctor_finding *out) {

@@ -33,13 +33,54 @@ static void look_at_file_system(const struct doctor_scene *scene, struct doctor_
               place->mount_point);
 }
 
+#define FULL_PERCENT 5u /* of a file system that has less left, allocations get slow and scattered */
+
+static bool nearly(uint64_t left, uint64_t all) { return all > 0 && left < all / 100 * FULL_PERCENT; }
+
 static void look_at_space(const struct doctor_scene *scene, struct doctor_finding *out) {
-  char text[UNITS_TEXT_MAX];
-  units_size_text((double)scene->place.free_bytes, text);
-  if (scene->place.free_bytes >= 1024 * MIB)
-    doctor_ok(out, "%s for this user", text);
-  else
+  const struct os_place *place = &scene->place;
+  char text[UNITS_TEXT_MAX], all[UNITS_TEXT_MAX];
+  units_size_text((double)place->free_bytes, text);
+  units_size_text((double)place->total_bytes, all);
+  if (place->total_files > 0 && place->free_files < 100)
+    doctor_say(out, DOCTOR_WARN, "remove some files, or name another directory",
+               "%llu more files fit: the file system has no room for their names", (unsigned long long)place->free_files);
+  else if (place->free_bytes < 1024 * MIB)
     doctor_say(out, DOCTOR_WARN, "make room, or use a smaller --size", "%s for this user: files get smaller", text);
+  else if (nearly(place->free_bytes, place->total_bytes))
+    doctor_say(out, DOCTOR_WARN, "make room: a file system that is nearly full scatters its files",
+               "%s of %s for this user: new files lie in what is left over", text, all);
+  else
+    doctor_ok(out, "%s of %s for this user", text, all);
+}
+
+static bool has_option(const struct os_place *place, const char *word) {
+  const size_t length = strlen(word);
+  for (const char *at = place->options; *at; at += strcspn(at, ","), at += *at == ',') {
+    if (strcspn(at, ",") == length && strncmp(at, word, length) == 0) return true;
+  }
+  return false;
+}
+
+/* Options that make numbers mean something else, the worst first. */
+static void look_at_options(const struct doctor_scene *scene, struct doctor_finding *out) {
+  static const struct {
+    const char *option, *what, *remedy;
+  } known[] = {
+      {"ro", "nothing can be written here", "mount -o remount,rw"},
+      {"nobarrier", "what is called durable is not: the device is never told to flush", "mount without nobarrier"},
+      {"barrier=0", "what is called durable is not: the device is never told to flush", "mount without barrier=0"},
+      {"sync", "every write is durable, whatever --durability says", "mount without sync"},
+      {"dirsync", "making and removing files waits for the device", "mount without dirsync"},
+      {"data=journal", "everything is written twice, and direct transfers are refused", "mount with data=ordered"},
+      {"strictatime", "every read changes the file's time, which is written", "mount with relatime"},
+  };
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    if (!has_option(&scene->place, known[i].option)) continue;
+    doctor_say(out, DOCTOR_WARN, known[i].remedy, "%s: %s", known[i].option, known[i].what);
+    return;
+  }
+  doctor_ok(out, "%.200s", scene->place.options[0] ? scene->place.options : "none");
 }
 
 /* ---- the device ---------------------------------------------------------------------------------------------------- */
@@ -76,6 +117,57 @@ static void look_at_read_ahead(const struct doctor_scene *scene, struct doctor_f
                "none: cold sequential reads go to the disk one by one");
   else
     doctor_ok(out, "%lld KiB", (long long)kib);
+}
+
+static void look_at_discard(const struct doctor_scene *scene, struct doctor_finding *out) {
+  const struct os_place *place = &scene->place;
+  if (place->discard_bytes < 0)
+    say_no_device(out);
+  else if (has_option(place, "discard") || has_option(place, "discard=sync"))
+    doctor_say(out, DOCTOR_WARN, "mount without discard, and run fstrim between measurements",
+               "discard: what a removed file took is given back at once, while the next sample runs");
+  else if (place->discard_bytes == 0)
+    doctor_ok(out, "not known to the device: removing files costs it nothing");
+  else
+    doctor_ok(out, "not at once: removing files costs the device nothing (fstrim gives back)");
+}
+
+static void look_at_sectors(const struct doctor_scene *scene, struct doctor_finding *out) {
+  const struct os_place *place = &scene->place;
+  if (place->sector_bytes < 0)
+    say_no_device(out);
+  else if (place->misaligned_bytes > 0)
+    doctor_say(out, DOCTOR_WARN, "make the partition anew, from a multiple of 1 MiB on",
+               "the partition begins %lld bytes off a sector: each write of one changes two", (long long)place->misaligned_bytes);
+  else
+    doctor_ok(out, "sectors of %lld bytes%s", (long long)place->sector_bytes,
+              place->misaligned_bytes == 0 ? ", and the partition begins with one" : "");
+}
+
+#define OTHERS_NS UINT64_C(300000000)
+#define OTHERS_MOST (4 * MIB) /* bytes a second */
+
+/* Before this process writes anything there. */
+static void look_at_others(const struct doctor_scene *scene, struct doctor_finding *out) {
+  struct os_stat stat;
+  struct os_device_counters before, after;
+  char text[UNITS_TEXT_MAX];
+  int code = os_stat_path(scene->directory, &stat);
+  if (code == 0) code = os_device_counters(stat.device, &before);
+  uint64_t began = os_clock_ns();
+  if (code == 0) os_sleep_ns(OTHERS_NS);
+  if (code == 0) code = os_device_counters(stat.device, &after);
+  if (code < 0) {
+    say_no_device(out);
+    return;
+  }
+  const uint64_t moved = after.read_bytes - before.read_bytes + after.write_bytes - before.write_bytes;
+  const double rate = (double)moved * 1e9 / (double)(os_clock_ns() - began);
+  if (rate <= (double)OTHERS_MOST)
+    doctor_ok(out, "%s for others in 0.3 s", units_rate_text(rate, text));
+  else
+    doctor_say(out, DOCTOR_WARN, "stop what else uses the disk, or give more --rounds", "%s for others in 0.3 s",
+               units_rate_text(rate, text));
 }
 
 /* ---- files that are tried ------------------------------------------------------------------------------------------ */
@@ -234,10 +326,14 @@ static void look_at_direct(const struct doctor_scene *scene, struct doctor_findi
 
 const struct doctor_look doctor_looks_place[] = {
     {.name = "file system", .look = look_at_file_system},
+    {.name = "mount options", .look = look_at_options},
     {.name = "free space", .look = look_at_space},
+    {.name = "other I/O", .look = look_at_others},
     {.name = "disk", .look = look_at_disk},
     {.name = "scheduler", .look = look_at_scheduler},
     {.name = "read-ahead", .look = look_at_read_ahead},
+    {.name = "discard", .look = look_at_discard},
+    {.name = "sectors", .look = look_at_sectors},
     {.name = "cold cache", .look = look_at_cold},
     {.name = "cache state", .look = look_at_cache},
     {.name = "O_DIRECT", .look = look_at_direct},

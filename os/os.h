@@ -448,12 +448,34 @@ uint64_t os_available_bytes(void);
 struct os_limits { uint64_t locked_bytes, open_files, file_bytes, address_bytes; };
 void os_limits(struct os_limits *out);
 
+/* How quiet and how even the machine is. Numbers are -1 and texts "" where the system does not tell. */
+struct os_conditions {
+  int boost;           /* may the processor go beyond its rated speed for a while? 1, 0 */
+  int siblings;        /* do CPUs share cores? 1, 0 */
+  int64_t throttled;   /* how often heat slowed the first processor since it was started */
+  int64_t online_cpus, nodes;
+  char isolated[64];   /* CPUs that the scheduler gives nothing by itself: "2-3" */
+  int64_t load_hundredths; /* who runs or waits, average of a minute, in hundredths */
+  int64_t cpu_waits_hundredths, io_waits_hundredths, memory_waits_hundredths; /* % of 10 s in which somebody waited, times 100 */
+  int64_t swap_bytes, swap_used_bytes, swappiness;
+  int packed_swap;          /* swapped pages are packed in memory: 1, 0 */
+  int64_t write_back_bytes; /* so much changed page cache, and the system begins to write by itself */
+  int random_layout;        /* addresses of new programs are drawn anew: 2 all, 1 some, 0 none */
+  int64_t counters_level;   /* who may count cycles: the larger, the fewer */
+  char container[32];       /* what kind of container this process is in */
+};
+void os_conditions(struct os_conditions *out);
+
 struct os_place {
   char file_system[32], options[256], mount_point[256], device[64], scheduler[32];
   int64_t read_ahead_kib;     /* -1 unknown */
   int rotational;             /* 1, 0, -1 unknown */
   bool ram_backed;            /* data never leave memory (tmpfs and the like) */
   uint64_t free_bytes;        /* for this user */
+  uint64_t total_bytes, free_files, total_files; /* total_files 0: the file system has no such limit */
+  int64_t discard_bytes;      /* what the device can be told at once that it is not used any more; 0: cannot; -1 unknown */
+  int64_t sector_bytes;       /* what the device works with inside; -1 unknown */
+  int64_t misaligned_bytes;   /* how far the partition begins off such a sector; -1 unknown */
 };
 int os_place(const char *path, struct os_place *out);
 

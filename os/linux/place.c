@@ -74,6 +74,19 @@ static void read_queue(const char *device, struct os_place *out) {
   out->read_ahead_kib = procfs_number(path);
 }
 
+/* What the disk works with, and how the partition lies on it. */
+static void read_sectors(const char *device, struct os_place *out) {
+  char path[DEVICE_DIRECTORY_SIZE + 48];
+  (void)snprintf(path, sizeof path, "%s/queue", device);
+  const char *queue = access(path, F_OK) == 0 ? "queue" : "../queue";
+  (void)snprintf(path, sizeof path, "%s/%s/discard_max_bytes", device, queue);
+  out->discard_bytes = procfs_number(path);
+  (void)snprintf(path, sizeof path, "%s/%s/physical_block_size", device, queue);
+  out->sector_bytes = procfs_number(path);
+  (void)snprintf(path, sizeof path, "%s/alignment_offset", device);
+  out->misaligned_bytes = procfs_number(path);
+}
+
 /* What the file system itself reads ahead, where it does not use the disk's value (btrfs, network). */
 static void read_own_read_ahead(dev_t device, struct os_place *out) {
   char path[DEVICE_DIRECTORY_SIZE];
@@ -99,6 +112,7 @@ static void describe_mount(const char *path, dev_t device, struct os_place *out)
   if (find_device(device, directory) || (found && find_source_device(mount.source, directory))) {
     device_name(directory, out->device, sizeof out->device);
     read_queue(directory, out);
+    read_sectors(directory, out);
   } else if (found && strpbrk(mount.source, "/:")) {
     copy_text(out->device, sizeof out->device, mount.source); /* server:/export */
   }
@@ -106,7 +120,7 @@ static void describe_mount(const char *path, dev_t device, struct os_place *out)
 }
 
 int os_place(const char *path, struct os_place *out) {
-  *out = (struct os_place){.read_ahead_kib = -1, .rotational = -1};
+  *out = (struct os_place){.read_ahead_kib = -1, .rotational = -1, .discard_bytes = -1, .sector_bytes = -1, .misaligned_bytes = -1};
   char *real = realpath(path, NULL);
   if (!real) return -errno;
   struct stat status;
@@ -118,6 +132,11 @@ int os_place(const char *path, struct os_place *out) {
     if (__builtin_mul_overflow((uint64_t)system.f_bavail, (uint64_t)system.f_frsize, &out->free_bytes)) {
       out->free_bytes = UINT64_MAX;
     }
+    if (__builtin_mul_overflow((uint64_t)system.f_blocks, (uint64_t)system.f_frsize, &out->total_bytes)) {
+      out->total_bytes = UINT64_MAX;
+    }
+    out->free_files = (uint64_t)system.f_ffree;
+    out->total_files = (uint64_t)system.f_files;
     describe_mount(real, status.st_dev, out);
     if (!out->ram_backed) read_own_read_ahead(status.st_dev, out);
   }
