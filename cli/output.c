@@ -39,15 +39,24 @@ static int unknown_format(const struct command *command, const char *name) {
   return command_fail(command, "--format", hint, "unknown value '%s'%s", name, hint ? "" : "; see 'weir list reports'");
 }
 
+/* What a build had to leave out says so before anything is measured. */
+static int check_present(const char *name, const struct report *report) {
+  const char *reason = report && report->missing ? report->missing() : NULL;
+  if (!reason) return 0;
+  return command_cannot("'%s' cannot be written: this program was built without the %s report (%s); build it anew where npm "
+                        "reaches its registry",
+                        name, report->name, reason);
+}
+
 static int format_of_file(const struct command *command, const struct output_options *options, struct output *output) {
   output->report = report_by_suffix(output->name);
-  if (output->report || ends_with(output->name, RUN_SUFFIX)) return 0;
+  if (output->report || ends_with(output->name, RUN_SUFFIX)) return check_present(output->name, output->report);
   if (options->format) {
     find_format(options->format, &output->report);
-    return 0;
+    return check_present(output->name, output->report);
   }
   return command_fail(command, "--output", NULL,
-                      "'%s' does not tell the format; end it in .jsonl, .json, .csv, .md or .txt, or say --format", output->name);
+                      "'%s' does not tell the format; end it in .jsonl, .html, .json, .csv, .md or .txt, or say --format", output->name);
 }
 
 /* ---- where it goes ---- */
@@ -144,7 +153,7 @@ static int prepare_standard(const struct command *command, const struct output_o
   struct output *output = &out->outputs[out->count++];
   *output = (struct output){.name = "standard output", .standard = true};
   const char *format = options->format ? options->format : dash ? "json" : "table";
-  if (find_format(format, &output->report)) return 0;
+  if (find_format(format, &output->report)) return check_present(output->name, output->report);
   return unknown_format(command, format);
 }
 
@@ -156,7 +165,7 @@ static bool is_standard(const char *name) {
 /* ---- what must not be overwritten ---- */
 
 /* Identity, not names: links and ./ make many names for one file. */
-static int check_input(const struct command *command, const char *input, const struct output_list *out) {
+int output_check_input(const struct command *command, const char *input, const struct output_list *out) {
   struct os_stat read, standard;
   if (!input || (strcmp(input, "-") == 0 ? os_stat_file(0, &read) : os_stat_path(input, &read)) < 0) return 0;
   if (read.kind != OS_REGULAR) return 0;
@@ -226,8 +235,18 @@ int output_prepare(const struct command *command, const struct output_options *o
     code = format_of_file(command, options, output);
     if (code == 0) code = place_of_file(output);
   }
-  if (code == 0) code = check_input(command, input, out);
+  if (code == 0) code = output_check_input(command, input, out);
   return code == 0 ? check_distinct(command, out) : code;
+}
+
+int output_check_several(const struct command *command, const struct output_list *list) {
+  for (unsigned i = 0; i < list->count; i++) {
+    const struct output *output = &list->outputs[i];
+    if (output->report && output->report->write_runs) continue;
+    return command_fail(command, NULL, NULL, "%s takes one run; several go into a table or an .html page",
+                        output->standard ? output->report ? output->report->name : RUN_FORMAT : output->name);
+  }
+  return 0;
 }
 
 FILE *output_live(struct output_list *list) {
@@ -262,6 +281,8 @@ static void write_run(const struct run *run, FILE *out) {
 struct document {
   const struct summary *summary;
   const struct claim_report *claims;
+  const struct report_run *runs; /* several */
+  unsigned run_count;
 };
 
 static void write_document(const struct output_list *list, const struct output *output, const struct document *document,
@@ -269,6 +290,8 @@ static void write_document(const struct output_list *list, const struct output *
   struct report_options options = {output->standard && list->color, output->standard ? list->width : 0, list->overlay};
   if (document->claims)
     output->report->write_claims(document->claims, &options, out);
+  else if (document->runs)
+    output->report->write_runs(document->runs, document->run_count, &options, out);
   else if (output->report)
     output->report->write(document->summary, &options, out);
   else
@@ -364,6 +387,10 @@ static int write_all(const struct output_list *list, const struct document *docu
 
 int output_write(const struct output_list *list, const struct summary *summary) {
   return write_all(list, &(struct document){.summary = summary});
+}
+
+int output_write_runs(const struct output_list *list, const struct report_run *runs, unsigned count) {
+  return write_all(list, &(struct document){.runs = runs, .run_count = count});
 }
 
 int output_write_claims(const struct output_list *list, const struct claim_report *claims) {

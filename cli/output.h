@@ -22,13 +22,13 @@ struct output_options {
    .kind = OPTION_TEXTS,                                                                                                  \
    .offset = offsetof(type, member.files),                                                                                \
    .help =                                                                                                                \
-       "write the results there too, by suffix: .jsonl (run file),\n.json, .txt, .md, .csv; '-' is standard output; may " \
-       "be\nrepeated"},                                                                                                   \
+       "write the results there too, by suffix: .jsonl (run file),\n.html, .json, .txt, .md, .csv; '-' is standard output;\nmay " \
+       "be repeated"},                                                                                                   \
       {.name = "format",                                                                                                  \
        .argument = "NAME",                                                                                                \
        .kind = OPTION_TEXT,                                                                                               \
        .offset = offsetof(type, member.format),                                                                           \
-       .help = "format on standard output: table, json, csv, markdown, jsonl"},                                           \
+       .help = "format on standard output: table, html, json, csv,\nmarkdown, jsonl"},                                           \
       {.name = "overlay",                                                                                                 \
        .argument = "STUDY",                                                                                               \
        .kind = OPTION_TEXT,                                                                                               \
@@ -63,12 +63,18 @@ struct output_list {
  */
 int output_prepare(const struct command *command, const struct output_options *options, const char *input,
                    struct output_list *out);
+/* The same for one more input. */
+int output_check_input(const struct command *command, const char *input, const struct output_list *list);
+/* Can all of them hold several runs? 0, or EXIT_CANNOT with the error printed. */
+int output_check_several(const struct command *command, const struct output_list *list);
 /* Where the run file goes while it is being made, or NULL; output_write then does not write it again. */
 FILE *output_live(struct output_list *list);
 /* Is there a run file among them? */
 bool output_keeps_samples(const struct output_list *list);
 /* Writes them all, even if one fails. 0, or EXIT_CANNOT with the errors printed. */
 int output_write(const struct output_list *list, const struct summary *summary);
+/* The same for several runs side by side. */
+int output_write_runs(const struct output_list *list, const struct report_run *runs, unsigned count);
 /* The same for the verdicts on claims, which have no run file. */
 int output_write_claims(const struct output_list *list, const struct claim_report *claims);
 void output_release(struct output_list *list);

@@ -215,6 +215,10 @@ static const char *column_title(const struct page *page, size_t column) {
 
 size_t page_column_count(void) { return COLUMNS; }
 const char *page_column_title(const struct page *page, size_t column) { return column_title(page, column); }
+const char *page_column_key(size_t column) {
+  static const char *const keys[COLUMNS] = {[COLUMN_RATE] = "rate", [COLUMN_OPERATIONS] = "operations", [COLUMN_SPEED] = "speed"};
+  return keys[column] ? keys[column] : columns[column].title;
+}
 bool page_column_is_right(size_t column) { return columns[column].right; }
 bool page_column_is_name(size_t column) { return column == COLUMN_METHOD; }
 void page_put_column(const struct page *page, const struct stat_cell *cell, size_t column, struct text *out) {

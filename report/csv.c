@@ -282,4 +282,7 @@ static void write_csv(const struct summary *summary, const struct report_options
   }
 }
 
-const struct report report_csv = {"csv", ".csv", "one row a cell, with the columns of the block study", write_csv, NULL};
+const struct report report_csv = {.name = "csv",
+                                .suffix = ".csv",
+                                .summary = "one row a cell, with the columns of the block study",
+                                .write = write_csv};

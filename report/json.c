@@ -335,7 +335,7 @@ static json_t *curves_value(const struct summary *summary) {
   return array;
 }
 
-static void write_json(const struct summary *summary, const struct report_options *options, FILE *out) {
+json_t *json_summary(const struct summary *summary) {
   const struct run *run = summary->run;
   json_t *document = json_object(), *groups = json_array();
   char seed[24];
@@ -355,9 +355,18 @@ static void write_json(const struct summary *summary, const struct report_option
   put(document, "groups", groups);
   if (summary->curve_count) put(document, "curves", curves_value(summary));
   put(document, "warnings", warnings_value(run));
+  return document;
+}
+
+static void write_json(const struct summary *summary, const struct report_options *options, FILE *out) {
+  json_t *document = json_summary(summary);
   /* 15 digits are as many as every double keeps, and 0.03 stays 0.03 */
   if (document != NULL && json_dumpf(document, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0) putc('\n', out);
   json_decref(document);
 }
 
-const struct report report_json = {"json", ".json", "the summary as one JSON document", write_json, claims_json};
+const struct report report_json = {.name = "json",
+                                .suffix = ".json",
+                                .summary = "the summary as one JSON document",
+                                .write = write_json,
+                                .write_claims = claims_json};

@@ -4,9 +4,11 @@
 
 #include <jansson.h>
 
-#include "measure/run.h"
+#include "stat/summary.h"
 
 /* The facts of a run, by name. */
 json_t *json_environment(const struct run *run);
+/* The whole summary. */
+json_t *json_summary(const struct summary *summary);
 
 #endif

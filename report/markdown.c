@@ -240,5 +240,8 @@ static void write_markdown(const struct summary *summary, const struct report_op
   put_notes(&page);
 }
 
-const struct report report_markdown = {"markdown", ".md", "the answer as Markdown, for issues and wikis", write_markdown,
-                                      claims_markdown};
+const struct report report_markdown = {.name = "markdown",
+                                .suffix = ".md",
+                                .summary = "the answer as Markdown, for issues and wikis",
+                                .write = write_markdown,
+                                .write_claims = claims_markdown};

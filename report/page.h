@@ -69,6 +69,8 @@ void page_rows(const struct page *page);
 /* The same fields one by one, for reports that do not lay them out in columns of letters. */
 size_t page_column_count(void);
 const char *page_column_title(const struct page *page, size_t column);
+/* A word that stays the same whatever the units are. */
+const char *page_column_key(size_t column);
 bool page_column_is_right(size_t column);
 bool page_column_is_name(size_t column);
 void page_put_column(const struct page *page, const struct stat_cell *cell, size_t column, struct text *out);

@@ -19,6 +19,12 @@ struct report_options {
   const struct overlay *overlay; /* published figures to set beside ours, or NULL; see overlay.h */
 };
 
+/* One of several runs, by the name of its file. */
+struct report_run {
+  const char *name;
+  const struct summary *summary;
+};
+
 struct report {
   const char *name;    /* "table", "json": for --format */
   const char *suffix;  /* ".txt", ".json": for -o */
@@ -26,6 +32,10 @@ struct report {
   void (*write)(const struct summary *summary, const struct report_options *options, FILE *out);
   /* The verdicts on published claims, see stat/claim.h; NULL: not in this form. */
   void (*write_claims)(const struct claim_report *claims, const struct report_options *options, FILE *out);
+  /* Several runs side by side; NULL: not in this form. */
+  void (*write_runs)(const struct report_run *runs, unsigned count, const struct report_options *options, FILE *out);
+  /* Why this build cannot write it, or NULL; no function: it always can. */
+  const char *(*missing)(void);
 };
 
 extern const struct report *const report_list[]; /* NULL-terminated */

@@ -4,9 +4,9 @@
 
 #include "report/report.h"
 
-extern const struct report report_table, report_json, report_markdown, report_csv;
+extern const struct report report_table, report_json, report_markdown, report_csv, report_html;
 
-const struct report *const report_list[] = {&report_table, &report_json, &report_markdown, &report_csv, NULL};
+const struct report *const report_list[] = {&report_table, &report_json, &report_markdown, &report_csv, &report_html, NULL};
 
 const struct report *report_by_name(const char *name) {
   for (size_t i = 0; report_list[i] != NULL; i++) {

@@ -240,4 +240,20 @@ static void write_table(const struct summary *summary, const struct report_optio
   print_foot(&page);
 }
 
-const struct report report_table = {"table", ".txt", "the answer as a table for the terminal", write_table, claims_table};
+/* One after the other. */
+static void write_runs(const struct report_run *runs, unsigned count, const struct report_options *options, FILE *out) {
+  for (unsigned i = 0; i < count; i++) {
+    struct text name = {0};
+    text_name(&name, runs[i].name);
+    fprintf(out, "%s== %s\n\n", i > 0 ? "\n" : "", text_string(&name));
+    text_release(&name);
+    write_table(runs[i].summary, options, out);
+  }
+}
+
+const struct report report_table = {.name = "table",
+                                .suffix = ".txt",
+                                .summary = "the answer as a table for the terminal",
+                                .write = write_table,
+                                .write_claims = claims_table,
+                                .write_runs = write_runs};

@@ -16,9 +16,14 @@ if ! command -v dpkg-query >/dev/null 2>&1; then
   echo "setup: not a Debian system; these are needed, under the names your system has for them: $wanted" >&2
   exit 0
 fi
-# Programs for 32 bits: only this kind of machine has them, and only where no other compiler would have to go for it.
+# What may be missing. npm brings what the HTML report embeds; not every system has it in a package of its own. A browser looks
+# at that report. Programs for 32 bits: only this kind of machine has them, and only where no other compiler would have to go.
 extra=
-[ "${1:-run}" != check ] || [ "$(dpkg --print-architecture)" != amd64 ] || extra=gcc-multilib
+command -v npm >/dev/null 2>&1 || extra="nodejs npm"
+if [ "${1:-run}" = check ]; then
+  command -v chromium >/dev/null 2>&1 || extra="$extra chromium fonts-dejavu-core"
+  [ "$(dpkg --print-architecture)" != amd64 ] || extra="$extra gcc-multilib"
+fi
 lacking() {
   for package in "$@"; do
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || printf ' %s' "$package"
@@ -42,7 +47,11 @@ else
 fi
 echo "setup: installing$missing$extra"
 export DEBIAN_FRONTEND=noninteractive
-$as_root apt-get update -qq
+$as_root apt-get update -qq || [ -z "$missing" ] || exit 2
 [ -z "$missing" ] || $as_root apt-get install -y -qq --no-install-recommends $missing >/dev/null
-[ -z "$extra" ] || $as_root apt-get install -y -qq --no-install-recommends --no-remove $extra >/dev/null ||
-  echo "setup: not installed, for other packages would have to go:$extra" >&2
+# One by one where they do not come together: what cannot be had takes nothing else with it.
+install_extra() { $as_root apt-get install -y -qq --no-install-recommends --no-remove "$@" >/dev/null 2>&1; }
+[ -z "$extra" ] || install_extra $extra && exit 0
+for package in $extra; do
+  install_extra "$package" || echo "setup: not installed (not to be had, or others would have to go): $package" >&2
+done

@@ -1,0 +1,78 @@
+/* html_text.c - words as HTML. Names come from users, plugins and files and may hold anything: nothing gets out unescaped.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/html_parts.h"
+
+/* Wider than any sentence, so that none is broken. */
+#define WIDTH_ENDLESS ((size_t)1 << 30)
+
+static const char *escape_of(char letter) {
+  static const char special[] = {'&', '<', '>', '"', '\'', '\x1f', '\0'};
+  static const char *const escaped[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;", "&nbsp;"};
+  const char *found = strchr(special, letter);
+  return found != NULL ? escaped[found - special] : NULL;
+}
+
+void html_escape(FILE *out, const char *text) {
+  for (; *text != '\0'; text++) {
+    const char *escape = escape_of(*text);
+    if (escape != NULL) {
+      fputs(escape, out);
+    } else {
+      putc(*text, out);
+    }
+  }
+}
+
+void html_words(FILE *out, const char *words) {
+  struct text text = {0};
+  text_name(&text, words);
+  html_escape(out, text_string(&text));
+  text_release(&text);
+}
+
+void html_name(FILE *out, const char *name) {
+  struct text text = {0};
+  text_name(&text, name);
+  const char *params = strchr(text_string(&text), '[');
+  fputs("<code>", out);
+  for (const char *at = text_string(&text); *at != '\0'; at++) {
+    const char letter[2] = {*at, '\0'};
+    if (at == params) fputs("<wbr><span class=\"p\">", out);
+    html_escape(out, letter);
+    if (strchr(",/@", *at) != NULL && at[1] != '\0') fputs("<wbr>", out);
+  }
+  fputs(params ? "</span></code>" : "</code>", out);
+  text_release(&text);
+}
+
+/* What `print` prints for this page; NULL when there is no memory. The caller frees it. */
+static char *printed(const struct page *page, void (*print)(const struct page *page)) {
+  char *text = NULL;
+  size_t length;
+  struct page inner = *page;
+  inner.color = false;
+  inner.width = WIDTH_ENDLESS;
+  inner.out = open_memstream(&text, &length);
+  if (inner.out == NULL) return NULL;
+  print(&inner);
+  if (fclose(inner.out) == 0) return text;
+  free(text);
+  return NULL;
+}
+
+void html_lines(const struct page *page, const char *element, void (*print)(const struct page *page)) {
+  char *text = printed(page, print), *end;
+  for (char *line = text; line != NULL && *line != '\0'; line = end) {
+    end = line + strcspn(line, "\n");
+    if (*end != '\0') *end++ = '\0';
+    line += strspn(line, " ");
+    if (*line == '\0') continue;
+    fprintf(page->out, "<%s>", element);
+    html_escape(page->out, line);
+    fprintf(page->out, "</%s>\n", element);
+  }
+  free(text);
+}
