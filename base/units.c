@@ -67,6 +67,11 @@ static const struct suffix duration_suffixes[] = {
 #define SHARE_ONE UINT64_C(1000000000)
 static const struct suffix share_suffixes[] = {{"", SHARE_ONE}, {"%", SHARE_ONE / 100}, {NULL, 0}};
 
+/* As shares, in billionths. */
+static const struct suffix rate_suffixes[] = {{"", SHARE_ONE},           {"/s", SHARE_ONE},           {"k", SHARE_ONE * 1000},
+                                              {"k/s", SHARE_ONE * 1000}, {"M", SHARE_ONE * 1000000}, {"M/s", SHARE_ONE * 1000000},
+                                              {NULL, 0}};
+
 static const struct suffix count_suffixes[] = {{"", 1}, {NULL, 0}};
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -142,6 +147,15 @@ int units_parse_ratio(const char *text, double *ratio) {
   int error = parse_scaled(text, plain, &billionths);
   if (!error) *ratio = (double)billionths / (double)SHARE_ONE;
   return error;
+}
+
+int units_parse_rate(const char *text, double *per_s) {
+  uint64_t billionths;
+  int error = parse_scaled(text, rate_suffixes, &billionths);
+  if (error) return error;
+  if (billionths == 0) return -ERANGE;
+  *per_s = (double)billionths / (double)SHARE_ONE;
+  return 0;
 }
 
 int units_parse_seed(const char *text, uint64_t *seed) {

@@ -18,6 +18,8 @@ int units_parse_duration(const char *text, uint64_t *ns);
 int units_parse_share(const char *text, double *fraction);
 /* "13.6": how many times something is something else. */
 int units_parse_ratio(const char *text, double *ratio);
+/* "1000", "2.5k", "1000/s": how often a second; k and M are thousands and millions. Above 0. */
+int units_parse_rate(const char *text, double *per_s);
 int units_parse_count(const char *text, uint64_t *count);
 /* "0x5EED", "24301". */
 int units_parse_seed(const char *text, uint64_t *seed);

@@ -77,6 +77,11 @@ static int parse_share(const struct parsing *parsing, const char *text) {
   return *out >= 0 && *out <= 1 ? 0 : bad(parsing, NULL, text, "is out of range, 0% to 100%");
 }
 
+static int parse_rate(const struct parsing *parsing, const char *text) {
+  double *out = (double *)(void *)parsing->target;
+  return units_parse_rate(text, out) < 0 ? bad(parsing, NULL, text, "is not a rate; write 1000, 2.5k or 1000/s") : 0;
+}
+
 static int parse_seed(const struct parsing *parsing, const char *text) {
   struct option_seed *out = (struct option_seed *)(void *)parsing->target;
   out->said = true;
@@ -159,6 +164,8 @@ static int take(const struct parsing *parsing, const char *text) {
       return parse_duration(parsing, text);
     case OPTION_SHARE:
       return parse_share(parsing, text);
+    case OPTION_RATE:
+      return parse_rate(parsing, text);
     case OPTION_SEED:
       return parse_seed(parsing, text);
     case OPTION_COUNT:

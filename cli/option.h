@@ -23,6 +23,7 @@ enum option_kind {                  /* what is stored at `offset` */
                    OPTION_COUNTS,   /* struct plan_words, separated by commas, from `low` to `high` */
                    OPTION_DURATION, /* uint64_t nanoseconds, above 0 */
                    OPTION_SHARE,    /* double, a fraction from 0 to 1 */
+                   OPTION_RATE,     /* double, a second */
                    OPTION_SEED,     /* struct option_seed */
 };
 

@@ -271,6 +271,7 @@ static void write_run(const struct run *run, FILE *out) {
   size_t at = 0;
   run_write_header(run, out);
   run_write_floors(run, out);
+  run_write_limits(run, out);
   for (; at < run->sample_count && (run->samples[at].flags & RUN_PILOT); at++) run_write_sample(run, &run->samples[at], out);
   run_write_found(run, out);
   for (; at < run->sample_count; at++) run_write_sample(run, &run->samples[at], out);

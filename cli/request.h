@@ -62,6 +62,9 @@ struct request {
     .name = "write-share", .argument = "SHARE", .kind = OPTION_SHARE, .offset = REQUEST_AT(plan.write_share),              \
     .help = "direction mixed: share of the requests that write (30%)"                                                      \
   }, {                                                                                                                     \
+    .name = "rate", .argument = "N[/s]", .kind = OPTION_RATE, .offset = REQUEST_AT(plan.rate_per_s),                       \
+    .help = "so many requests a second begin, done or not those before; time\nis taken of every one (task blocks)"          \
+  }, {                                                                                                                     \
     .name = "item", .argument = "BYTES", .kind = OPTION_COUNT, .offset = REQUEST_AT(plan.item_bytes), .low = 1,            \
     .high = PLAN_ITEM_MAX,                                                                                                 \
     .help = "lines, text: average bytes of a line in a made file (66)"                                                     \

@@ -198,7 +198,7 @@ static const struct weir_param mixed_params[] = {
 };
 
 #define DIRECT_METHOD                                                                                   \
-  METHODS_ABI, .accesses = METHODS_BOTH_ACCESSES, .capabilities = WEIR_CAP_DIRECT, .open = direct_open, \
+  METHODS_ABI, .accesses = METHODS_BOTH_ACCESSES, .capabilities = WEIR_CAP_DIRECT | WEIR_CAP_PACED, .open = direct_open, \
                .state_size = sizeof(struct direct_state), .close = direct_close, .teardown = direct_teardown
 
 const struct weir_method methods_direct_pread = {DIRECT_METHOD,

@@ -33,6 +33,7 @@ static const struct weir_param reader_params[] = {TRANSFER_READER_PARAMS(NULL)};
 static const struct weir_param writer_params[] = {TRANSFER_WRITER_PARAMS(NULL, METHODS_EXTEND_AT)};
 
 const struct weir_method methods_dontcache_read = {TRANSFER_READER,
+                                                   .capabilities = WEIR_CAP_PACED,
                                                    .setup = transfer_setup_reader,
                                                    .name = "dontcache/read",
                                                    .summary = "reads that leave nothing in the page cache",
@@ -44,6 +45,7 @@ const struct weir_method methods_dontcache_read = {TRANSFER_READER,
 
 const struct weir_method methods_dontcache_write = {
     TRANSFER_WRITER,
+    .capabilities = WEIR_CAP_PACED,
     .setup = transfer_setup_writer,
     .name = "dontcache/write",
     .summary = "writes that leave nothing in the page cache",

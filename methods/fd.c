@@ -44,6 +44,7 @@ static const struct weir_param fd_writer_params[] = {TRANSFER_WRITER_PARAMS(LAND
 static const struct weir_param fd_mixed_params[] = {TRANSFER_MIXED_PARAMS(LANDING_BLOCK_SWEEP)};
 
 const struct weir_method methods_fd_pread = {TRANSFER_READER,
+                                             .capabilities = WEIR_CAP_PACED,
                                              .setup = transfer_setup_reader,
                                              .name = "fd/pread",
                                              .summary = "positional reads through the page cache",
@@ -53,6 +54,7 @@ const struct weir_method methods_fd_pread = {TRANSFER_READER,
                                              .run = fd_run_pread};
 
 const struct weir_method methods_fd_read = {TRANSFER_READER,
+                                            .capabilities = WEIR_CAP_PACED,
                                             .setup = transfer_setup_reader,
                                             .name = "fd/read",
                                             .summary = "reads at the current position through the page cache",
@@ -62,6 +64,7 @@ const struct weir_method methods_fd_read = {TRANSFER_READER,
                                             .run = fd_run_read};
 
 const struct weir_method methods_fd_pwrite = {TRANSFER_WRITER,
+                                              .capabilities = WEIR_CAP_PACED,
                                               .setup = transfer_setup_writer,
                                               .name = "fd/pwrite",
                                               .summary = "positional writes through the page cache",
@@ -73,6 +76,7 @@ const struct weir_method methods_fd_pwrite = {TRANSFER_WRITER,
 
 const struct weir_method methods_fd_write = {
     TRANSFER_WRITER,
+    .capabilities = WEIR_CAP_PACED,
     .setup = transfer_setup_writer,
     .name = "fd/write",
     .summary = "writes at the current position through the page cache",
@@ -84,6 +88,7 @@ const struct weir_method methods_fd_write = {
 
 const struct weir_method methods_fd_mixed = {
     TRANSFER_MIXER,
+    .capabilities = WEIR_CAP_PACED,
     .setup = transfer_setup_mixer,
     .name = "fd/mixed",
     .summary = "positional reads and writes of one file through the page cache",

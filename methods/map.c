@@ -430,11 +430,12 @@ static const struct weir_param view_params[] = {[VIEW_BLOCK] = {.name = "block",
 #define MAP_PARAMS(list) .params = (list), .param_count = METHODS_COUNT(list)
 #define MAP_VIEWER                                                                                      \
   MAP_METHOD, METHODS_READS, .tasks = METHODS_BOTH_TASKS, MAP_PARAMS(view_params), .setup = view_setup, \
-                             .probe = view_probe, .run = map_run_view, .close = map_close, .capabilities = WEIR_CAP_VIEW
+                             .probe = view_probe, .run = map_run_view, .close = map_close, .capabilities = WEIR_CAP_VIEW | WEIR_CAP_PACED
 
 const struct weir_method methods_map_copy = {MAP_METHOD,
                                              METHODS_READS,
                                              .tasks = METHODS_BOTH_TASKS,
+                                             .capabilities = WEIR_CAP_PACED,
                                              .name = "map/copy",
                                              .summary = "the file is mapped once and copied out block by block",
                                              .calls = "mmap(2) MAP_SHARED, memcpy(3), munmap(2)",
@@ -456,7 +457,7 @@ const struct weir_method methods_map_populate = {
 const struct weir_method methods_map_window = {MAP_METHOD,
                                                METHODS_READS,
                                                .tasks = METHODS_BOTH_TASKS,
-                                               .capabilities = WEIR_CAP_VARIANT,
+                                               .capabilities = WEIR_CAP_VARIANT | WEIR_CAP_PACED,
                                                .name = "map/window",
                                                .summary = "each request is mapped, copied out and unmapped",
                                                .calls = "mmap(2) MAP_SHARED, memcpy(3), munmap(2) for each request",
@@ -470,6 +471,7 @@ const struct weir_method methods_map_window = {MAP_METHOD,
 const struct weir_method methods_map_write = {MAP_METHOD,
                                               METHODS_WRITES,
                                               .tasks = METHODS_BOTH_TASKS,
+                                              .capabilities = WEIR_CAP_PACED,
                                               .name = "map/write",
                                               .summary = "the file gets its storage, is mapped, and blocks are copied in",
                                               .calls = "fallocate(2), mmap(2) MAP_SHARED, memcpy(3), msync(2), munmap(2)",
@@ -485,7 +487,7 @@ const struct weir_method methods_map_window_write = {
     MAP_METHOD,
     METHODS_WRITES,
     .tasks = METHODS_BOTH_TASKS,
-    .capabilities = WEIR_CAP_VARIANT,
+    .capabilities = WEIR_CAP_VARIANT | WEIR_CAP_PACED,
     .name = "map/window-write",
     .summary = "the file gets its storage; each request is mapped, copied in and unmapped",
     .calls = "fallocate(2); mmap(2) MAP_SHARED, memcpy(3), munmap(2) for each request; msync(2) or fdatasync(2)",
@@ -499,6 +501,7 @@ const struct weir_method methods_map_window_write = {
 
 const struct weir_method methods_map_mixed = {MAP_METHOD,
                                               METHODS_MIXES,
+                                              .capabilities = WEIR_CAP_PACED,
                                               .name = "map/mixed",
                                               .summary = "the file is mapped once; blocks are copied out and in",
                                               .calls = "mmap(2) MAP_SHARED, memcpy(3), msync(2), munmap(2)",

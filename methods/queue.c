@@ -397,11 +397,15 @@ static unsigned reap(struct queue_run *r, unsigned ring) {
   return count;
 }
 
+/* At a rate the next request may be due before any completion is in: then nothing waits, and all are looked at in turn. */
+static bool waits_for_due(const struct queue_run *r) { return weir_is_paced(r->flow) && r->next < r->count && !r->error; }
+
 /*
  * How many completions to wait for at once. A batch makes a deep queue need fewer system calls than requests; the rest keeps
  * the device from running dry meanwhile.
  */
 static unsigned batch(const struct queue_run *r) {
+  if (waits_for_due(r)) return 0;
   const struct queue_options *options = &r->q->options;
   const unsigned wanted = options->batch ? options->batch : (options->depth + 15) / 16;
   return wanted < r->in_flight ? wanted : r->in_flight;
@@ -434,7 +438,7 @@ static int pass_on(struct queue_run *r, unsigned *reaped) {
     error = os_ring_submit(r->q->rings[i], 0);
     *reaped += reap(r, i);
   }
-  if (error || *reaped > 0) return error;
+  if (error || *reaped > 0 || waits_for_due(r)) return error;
   do r->turn = (r->turn + 1) % count;
   while (r->in_ring[r->turn] == 0);
   error = os_ring_submit(r->q->rings[r->turn], 1);
@@ -470,6 +474,9 @@ static int write_rest(struct queue_run *r) {
   return error;
 }
 
+/* With nothing to look after, beginning may wait. */
+static bool may_begin(const struct queue_run *r) { return r->in_flight == 0 || weir_operation_due(r->flow); }
+
 int queue_run(void *state, const struct weir_job *job, struct weir_flow *flow, uint64_t budget) {
   struct queue *q = state;
   struct queue_run r = {.q = q, .job = job, .flow = flow, .count = landing_count(job, budget)};
@@ -477,7 +484,7 @@ int queue_run(void *state, const struct weir_job *job, struct weir_flow *flow, u
   for (unsigned i = 0; i < q->options.depth; i++) give_back(&r, q->options.depth - 1 - i);
   if (job->direction == WEIR_WRITE) landing_supply_all(&q->landing, job, flow, r.count);
   for (;;) {
-    while (!r.error && r.next < r.count && r.free_count > 0 && !weir_stopped(flow)) {
+    while (!r.error && r.next < r.count && r.free_count > 0 && !weir_stopped(flow) && may_begin(&r)) {
       start(&r);
       pass_early(&r);
     }

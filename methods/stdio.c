@@ -205,6 +205,7 @@ static const struct weir_param writer_params[] = {
 const struct weir_method methods_stdio_fread = {
     STDIO_METHOD,
     METHODS_READS,
+    .capabilities = WEIR_CAP_PACED,
     .name = "stdio/fread",
     .summary = "the C library's buffered reads",
     .calls = "fdopen(3), setvbuf(3), fread(3) or fread_unlocked(3); fseeko(3) before each random one",
@@ -215,6 +216,7 @@ const struct weir_method methods_stdio_fread = {
 const struct weir_method methods_stdio_fwrite = {
     STDIO_METHOD,
     METHODS_WRITES,
+    .capabilities = WEIR_CAP_PACED,
     .name = "stdio/fwrite",
     .summary = "the C library's buffered writes",
     .calls =

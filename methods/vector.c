@@ -102,7 +102,7 @@ static const struct weir_param pwritev2_params[] = {
     TRANSFER_WRITER_PARAMS(NULL, METHODS_EXTEND_AT), [WRITER_PIECES] = PARAM_PIECES("1"), [WRITER_FLAGS] = PARAM_FLAGS};
 
 const struct weir_method methods_fd_readv = {TRANSFER_READER,
-                                             .capabilities = WEIR_CAP_VARIANT,
+                                             .capabilities = WEIR_CAP_VARIANT | WEIR_CAP_PACED,
                                              .name = "fd/readv",
                                              .summary = "reads at the current position into several pieces of memory",
                                              .calls = "open(2), readv(2) in a loop; lseek(2) before each random one",
@@ -112,7 +112,7 @@ const struct weir_method methods_fd_readv = {TRANSFER_READER,
                                              .run = run_readv};
 
 const struct weir_method methods_fd_preadv2 = {TRANSFER_READER,
-                                               .capabilities = WEIR_CAP_VARIANT,
+                                               .capabilities = WEIR_CAP_VARIANT | WEIR_CAP_PACED,
                                                .name = "fd/preadv2",
                                                .summary = "positional reads with flags",
                                                .calls = "open(2), preadv2(2) in a loop",
@@ -124,7 +124,7 @@ const struct weir_method methods_fd_preadv2 = {TRANSFER_READER,
 
 const struct weir_method methods_fd_writev = {
     TRANSFER_WRITER,
-    .capabilities = WEIR_CAP_VARIANT,
+    .capabilities = WEIR_CAP_VARIANT | WEIR_CAP_PACED,
     .name = "fd/writev",
     .summary = "writes at the current position from several pieces of memory",
     .calls = "open(2), writev(2) in a loop; lseek(2) before each random one; fdatasync(2) or O_DSYNC",
@@ -135,7 +135,7 @@ const struct weir_method methods_fd_writev = {
     .run = run_writev};
 
 const struct weir_method methods_fd_pwritev2 = {TRANSFER_WRITER,
-                                                .capabilities = WEIR_CAP_VARIANT,
+                                                .capabilities = WEIR_CAP_VARIANT | WEIR_CAP_PACED,
                                                 .name = "fd/pwritev2",
                                                 .summary = "positional writes with flags",
                                                 .calls = "open(2), pwritev2(2) in a loop; fdatasync(2) or O_DSYNC",

@@ -323,6 +323,7 @@ static void submit(struct queue_pass *p) {
   struct queue_state *q = p->q;
   size_t count = 0, taken = 0;
   while (!p->error && p->next < p->count && p->idle_count > 0 && !weir_stopped(p->flow)) {
+    if (p->in_flight + count > 0 && !weir_operation_due(p->flow)) break;
     struct weir_request *request = prepare(p);
     if (request) q->waiting[count++] = request;
   }
@@ -351,7 +352,8 @@ static void complete(struct queue_pass *p, const struct weir_request *request) {
 /* A queue that fails itself is closed, which waits for what is under way. */
 static void wait(struct queue_pass *p) {
   struct queue_state *q = p->q;
-  const unsigned least = q->batch < p->in_flight ? q->batch : p->in_flight;
+  const bool looks_only = weir_is_paced(p->flow) && p->next < p->count && !p->error; /* the next one may be due first */
+  const unsigned least = looks_only ? 0 : q->batch < p->in_flight ? q->batch : p->in_flight;
   const int count = weir_queue_wait(q->queue, q->waiting, q->depth, least);
   if (count < 0) {
     end_queue(q);
@@ -424,14 +426,14 @@ static const char past_the_cache[] = "direct";
 const struct weir_method methods_weir_queue = {QUEUE,
                                                .name = "weir/queue",
                                                .summary = "libweir: several requests in flight through the page cache",
-                                               .capabilities = WEIR_CAP_DEPTH,
+                                               .capabilities = WEIR_CAP_DEPTH | WEIR_CAP_PACED,
                                                .params = queue_params,
                                                .param_count = METHODS_COUNT(queue_params)};
 
 const struct weir_method methods_weir_queue_direct = {QUEUE,
                                                       .name = "weir/queue-direct",
                                                       .summary = "libweir: several requests in flight past the page cache",
-                                                      .capabilities = WEIR_CAP_DEPTH | WEIR_CAP_DIRECT,
+                                                      .capabilities = WEIR_CAP_DEPTH | WEIR_CAP_DIRECT | WEIR_CAP_PACED,
                                                       .params = queue_direct_params,
                                                       .param_count = METHODS_COUNT(queue_direct_params),
                                                       .data = past_the_cache};

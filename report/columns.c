@@ -118,8 +118,11 @@ static void put_allocated(const struct page *page, const struct stat_cell *cell,
 
 static void put_limit(const struct page *page, const struct stat_cell *cell, struct text *out) {
   if (!(cell->limit_percent > 0)) return;
-  text_decimal(out, cell->limit_percent, 0);
+  text_decimal(out, cell->limit_percent, cell->limit_percent < 9.95 ? 1 : 0);
   text_put(out, "%");
+  if (cell->limit == NULL) return;
+  const char *word = strrchr(cell->limit, ' '); /* "device random": the foot of the page tells of which */
+  text_format(out, " %s", word ? word + 1 : cell->limit);
 }
 
 /* ---- what a study published ---- */

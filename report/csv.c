@@ -4,6 +4,7 @@
  * as the system's do. Numbers do not follow the locale; what is not known is empty. Rows stand in the order of the plan, and
  * the hidden second entry of the baseline is not among them.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -170,6 +171,39 @@ static void put_allocated(const struct row *row, struct text *out) {
   put_evidence(row, out, row->cell->allocated_bytes, 0);
 }
 
+/* Percentile `i` of the time of an operation. */
+static void put_latency(const struct row *row, unsigned i, struct text *out) {
+  if (row->cell->latency) put_positive(out, row->cell->latency->percentile_ns[i].median, 1);
+}
+static void put_latency_low(const struct row *row, unsigned i, struct text *out) {
+  if (row->cell->latency && row->cell->latency->percentile_ns[i].known)
+    put_positive(out, row->cell->latency->percentile_ns[i].low, 1);
+}
+static void put_latency_high(const struct row *row, unsigned i, struct text *out) {
+  if (row->cell->latency && row->cell->latency->percentile_ns[i].known)
+    put_positive(out, row->cell->latency->percentile_ns[i].high, 1);
+}
+#define PERCENTILE(index, name)                                                                            \
+  static void put_##name(const struct row *row, struct text *out) { put_latency(row, index, out); }        \
+  static void put_##name##_low(const struct row *row, struct text *out) { put_latency_low(row, index, out); } \
+  static void put_##name##_high(const struct row *row, struct text *out) { put_latency_high(row, index, out); }
+PERCENTILE(0, p50)
+PERCENTILE(1, p90)
+PERCENTILE(2, p99)
+PERCENTILE(3, p99_9)
+PERCENTILE(4, p99_99)
+static_assert(STAT_PERCENTILES == 5, "a column each");
+
+static void put_limit(const struct row *row, struct text *out) {
+  if (row->cell->limit) text_put(out, row->cell->limit);
+}
+static void put_limit_percent(const struct row *row, struct text *out) {
+  put_positive(out, row->cell->limit_percent, 2);
+}
+static void put_late(const struct row *row, struct text *out) {
+  if (row->cell->latency) put_number(out, row->cell->latency->late_share, 6);
+}
+
 static void put_seed(const struct row *row, struct text *out) {
   text_format(out, "0x%llx", (unsigned long long)row->plan->seed);
 }
@@ -236,6 +270,24 @@ static const struct column columns[] = {
     {"seed", put_seed},
     {"allocations", put_allocations},
     {"allocated_bytes", put_allocated},
+    {"latency_p50_ns", put_p50},
+    {"latency_p50_ns_low", put_p50_low},
+    {"latency_p50_ns_high", put_p50_high},
+    {"latency_p90_ns", put_p90},
+    {"latency_p90_ns_low", put_p90_low},
+    {"latency_p90_ns_high", put_p90_high},
+    {"latency_p99_ns", put_p99},
+    {"latency_p99_ns_low", put_p99_low},
+    {"latency_p99_ns_high", put_p99_high},
+    {"latency_p99_9_ns", put_p99_9},
+    {"latency_p99_9_ns_low", put_p99_9_low},
+    {"latency_p99_9_ns_high", put_p99_9_high},
+    {"latency_p99_99_ns", put_p99_99},
+    {"latency_p99_99_ns_low", put_p99_99_low},
+    {"latency_p99_99_ns_high", put_p99_99_high},
+    {"late_share", put_late},
+    {"limit", put_limit},
+    {"limit_percent", put_limit_percent},
 };
 static const struct column published[] = {
     {"published_seconds", put_published_seconds},

@@ -107,16 +107,52 @@ static json_t *cost_value(const struct stat_cell *cell) {
   return object;
 }
 
-/* Operations by floor(log2(ns)): percentiles are the reader's to take. */
-static json_t *latency_value(const struct stat_cell *cell) {
-  if (!cell->has_latency) return NULL;
-  json_t *object = json_object(), *counts = json_object();
-  for (unsigned slot = 0; slot < RUN_LATENCY_SLOTS; slot++) {
+static unsigned octave(uint64_t ns) {
+  unsigned log2 = 0;
+  while (ns >>= 1) log2++;
+  return log2;
+}
+
+/* Operations by floor(log2(ns)), for who looks no closer. */
+static json_t *octaves_value(const struct stat_latency *latency) {
+  json_t *object = json_object();
+  for (size_t i = 0; i < latency->slot_count;) {
+    const unsigned log2 = octave(histogram_low(latency->slots[i].slot));
+    uint64_t count = 0;
     char key[8];
-    snprintf(key, sizeof key, "%u", slot);
-    if (cell->latency[slot] > 0) put(counts, key, count_value(cell->latency[slot]));
+    for (; i < latency->slot_count && octave(histogram_low(latency->slots[i].slot)) == log2; i++)
+      count += latency->slots[i].count;
+    snprintf(key, sizeof key, "%u", log2);
+    put(object, key, count_value(count));
   }
-  put(object, "operations_by_log2", counts);
+  return object;
+}
+
+/* [from, below, operations], of the slots that are not empty. */
+static json_t *histogram_value(const struct stat_latency *latency) {
+  json_t *rows = json_array();
+  for (size_t i = 0; i < latency->slot_count && !latency->is_log2; i++) {
+    json_t *row = json_array();
+    append(row, count_value(histogram_low(latency->slots[i].slot)));
+    append(row, count_value(histogram_end(latency->slots[i].slot)));
+    append(row, count_value(latency->slots[i].count));
+    append(rows, row);
+  }
+  return rows;
+}
+
+/* A percentile is null where a sample has too few operations. */
+static json_t *latency_value(const struct stat_cell *cell) {
+  const struct stat_latency *latency = cell->latency;
+  if (latency == NULL) return NULL;
+  json_t *object = json_object(), *percentiles = json_object();
+  for (unsigned i = 0; i < STAT_PERCENTILES; i++)
+    put(percentiles, stat_percentiles[i].name, interval_value(&latency->percentile_ns[i]));
+  put(object, "percentiles", percentiles);
+  put(object, "operations_per_sample", count_value(latency->operations));
+  put(object, "late_share", known_value(latency->late_share));
+  put(object, "histogram", histogram_value(latency));
+  put(object, "operations_by_log2", octaves_value(latency));
   return object;
 }
 
@@ -165,6 +201,7 @@ static json_t *cell_value(const struct plan *plan, const struct plan_group *grou
   put_speed(object, cell);
   put(object, "label", text_value(cell->label));
   put(object, "limit_percent", positive_value(cell->limit_percent));
+  put(object, "limit", text_value(cell->limit));
   put(object, "evidence", evidence_value(cell));
   put(object, "cost", cost_value(cell));
   put(object, "latency_ns", latency_value(cell));
@@ -181,6 +218,7 @@ static json_t *demand_value(const struct plan_demand *demand) {
   put(object, "size_bytes", count_value(demand->size_bytes));
   put(object, "request_bytes", demand->request_bytes ? count_value(demand->request_bytes) : NULL);
   if (demand->item_bytes) put(object, "item_bytes", count_value(demand->item_bytes));
+  if (demand->rate_per_s > 0) put(object, "rate_per_s", json_real(demand->rate_per_s));
   if (demand->members) put(object, "members", json_integer(demand->members));
   put(object, "durability", json_string(plan_durability_words[demand->durability]));
   put(object, "target", demand->direction == WEIR_WRITE ? json_string(plan_target_words[demand->target]) : NULL);
@@ -271,7 +309,25 @@ json_t *json_environment(const struct run *run) {
   return object;
 }
 
-static json_t *floors_value(const struct run_floors *floors) {
+/* Of each place, in their order. */
+static json_t *devices_value(const struct run *run) {
+  json_t *array = json_array();
+  for (unsigned i = 0; run->limits && i < run->plan.place_count; i++) {
+    const struct run_limits *limits = &run->limits[i];
+    json_t *object = json_object();
+    put(object, "place", text_value(run->plan.file ? run->plan.file : run->plan.places[i]));
+    put(object, "sequential_read_bytes_per_s", positive_value(limits->read_bytes_per_s));
+    put(object, "random_reads_per_s", positive_value(limits->random_reads_per_s));
+    put(object, "sequential_write_bytes_per_s", positive_value(limits->write_bytes_per_s));
+    put(object, "sync_ns", positive_value(limits->sync_ns));
+    put(object, "reason", text_value(limits->reason));
+    append(array, object);
+  }
+  return array;
+}
+
+static json_t *floors_value(const struct run *run) {
+  const struct run_floors *floors = &run->floors;
   json_t *object = json_object();
   put(object, "harness_ns_per_op", positive_value(floors->harness_ns_per_op));
   put(object, "harness_latency_ns_per_op", positive_value(floors->harness_latency_ns_per_op));
@@ -282,6 +338,7 @@ static json_t *floors_value(const struct run_floors *floors) {
   put(object, "huge_page_fault_ns", positive_value(floors->huge_page_fault_ns));
   put(object, "memcpy_bytes_per_s", positive_value(floors->memcpy_bytes_per_s));
   put(object, "scan_bytes_per_s", positive_value(floors->scan_bytes_per_s));
+  put(object, "devices", devices_value(run));
   return object;
 }
 
@@ -350,7 +407,7 @@ json_t *json_summary(const struct summary *summary) {
   put(document, "rank_by", json_string(plan_rank_words[run->plan.rank_by]));
   put(document, "private_copies", json_boolean(run->plan.private_copies));
   put(document, "environment", json_environment(run));
-  put(document, "floors", floors_value(&run->floors));
+  put(document, "floors", floors_value(run));
   for (unsigned i = 0; i < summary->group_count; i++) append(groups, group_value(&run->plan, &summary->groups[i]));
   put(document, "groups", groups);
   if (summary->curve_count) put(document, "curves", curves_value(summary));

@@ -178,6 +178,47 @@ static void put_table(const struct page *page) {
   free(shown);
 }
 
+static void put_latency_titles(const struct page *page) {
+  fputs("| time of an operation |", page->out);
+  for (size_t column = 0; column < page_latency_count(); column++) {
+    if (page_latency_is_shown(page, column)) fprintf(page->out, " %s |", page_latency_title(column));
+  }
+  fputs("\n|---|", page->out);
+  for (size_t column = 0; column < page_latency_count(); column++) {
+    if (page_latency_is_shown(page, column)) fputs("---:|", page->out);
+  }
+  putc('\n', page->out);
+}
+
+static void put_latency_row(const struct page *page, const struct stat_cell *cell) {
+  fputs("| ", page->out);
+  put_name(page->out, cell->plan->id);
+  fputs(" |", page->out);
+  for (size_t column = 0; column < page_latency_count(); column++) {
+    struct text text = {0};
+    if (!page_latency_is_shown(page, column)) continue;
+    page_put_latency(cell, column, true, &text);
+    putc(' ', page->out);
+    put_escaped(page->out, text.length > 0 ? text_string(&text) : "–");
+    fputs(" |", page->out);
+    text_release(&text);
+  }
+  putc('\n', page->out);
+}
+
+static void put_latency(const struct page *page) {
+  bool any = false;
+  if (!page_has_latency(page)) return;
+  for (size_t column = 0; column < page_latency_count(); column++) any = any || page_latency_is_shown(page, column);
+  if (any) put_latency_titles(page);
+  for (unsigned i = 0; any && i < page->group->order_count; i++) {
+    const struct stat_cell *cell = &page->group->cells[page->group->order[i]];
+    if (page_is_measured(cell) && cell->latency) put_latency_row(page, cell);
+  }
+  if (any) putc('\n', page->out);
+  put_lines(page, "- ", page_latency_notes);
+}
+
 static void put_group(const struct page *page) {
   struct text left = {0}, right = {0};
   page_put_heading(page, &left, &right);
@@ -192,6 +233,7 @@ static void put_group(const struct page *page) {
     put_lines(page, "- ", page_dropped);
   } else {
     put_table(page);
+    put_latency(page);
     put_lines(page, "- ", page_absences);
     put_lines(page, "- ", page_answer);
     put_lines(page, "- ", page_certainty);

@@ -75,6 +75,18 @@ bool page_column_is_right(size_t column);
 bool page_column_is_name(size_t column);
 void page_put_column(const struct page *page, const struct stat_cell *cell, size_t column, struct text *out);
 
+/* ---- operations.c: the time of single operations, where it was taken ---- */
+
+bool page_has_latency(const struct page *page);
+void page_latency(const struct page *page);
+/* Which percentiles are missing, and why. */
+void page_latency_notes(const struct page *page);
+size_t page_latency_count(void);
+const char *page_latency_title(size_t column);
+bool page_latency_is_shown(const struct page *page, size_t column);
+/* "12.3 us ±4%"; empty: not known. */
+void page_put_latency(const struct stat_cell *cell, size_t column, bool interval, struct text *out);
+
 /* ---- remarks.c: what stands below the rows ---- */
 
 /* Cells that could not be measured, by reason. */

@@ -79,6 +79,11 @@ static void print_group(struct page *page) {
   }
   page_rows(page);
   putc('\n', page->out);
+  if (page_has_latency(page)) {
+    page_latency(page);
+    page_latency_notes(page);
+    putc('\n', page->out);
+  }
   page_absences(page);
   page_answer(page);
   page_certainty(page);
@@ -180,6 +185,44 @@ static void put_floor_rate(struct text *out, const char *name, double bytes_per_
   if (bytes_per_s > 0) put_floor(out, name, units_rate_text(bytes_per_s, text));
 }
 
+static void put_floor_operations(struct text *out, const char *name, double per_s) {
+  struct text value = {0};
+  if (!(per_s > 0)) return;
+  text_decimal(&value, per_s >= 1e3 ? per_s / 1e3 : per_s, per_s >= 1e5 || (per_s >= 100 && per_s < 1e3) ? 0 : 1);
+  text_put(&value, per_s >= 1e3 ? " k op/s" : " op/s");
+  put_floor(out, name, text_string(&value));
+  text_release(&value);
+}
+
+/* Of the device below one place; its name where there are several. */
+static void put_limits(struct text *out, const struct run *run, unsigned place) {
+  const struct run_limits *limits = &run->limits[place];
+  struct text text = {0};
+  put_floor_rate(&text, "device sequential", limits->read_bytes_per_s);
+  put_floor_operations(&text, "device random", limits->random_reads_per_s);
+  put_floor_rate(&text, "device write", limits->write_bytes_per_s);
+  put_floor_time(&text, "sync", limits->sync_ns);
+  if (limits->reason[0]) put_floor(&text, "not measured:", limits->reason);
+  if (text.length > 0 && out->length > 0) text_put(out, " · ");
+  if (text.length > 0 && run->plan.place_count > 1) {
+    page_put_glued(out, run->plan.places[place]);
+    text_put(out, ": ");
+  }
+  text_put(out, text_string(&text));
+  text_release(&text);
+}
+
+static void print_limits(const struct page *page) {
+  const struct run *run = page->summary->run;
+  struct text text = {0};
+  for (unsigned i = 0; run->limits && i < run->plan.place_count; i++) put_limits(&text, run, i);
+  if (text.length > 0) {
+    fputs("limits: ", page->out);
+    display_wrap(page->out, &(struct display_box){page->width, 8, 8}, text_string(&text));
+  }
+  text_release(&text);
+}
+
 void page_floors(const struct page *page) {
   const struct run_floors *floors = &page->summary->run->floors;
   struct text text = {0};
@@ -197,6 +240,7 @@ void page_floors(const struct page *page) {
     display_wrap(page->out, &(struct display_box){page->width, 8, 8}, text_string(&text));
   }
   text_release(&text);
+  print_limits(page);
 }
 
 void page_warning(const struct page *page, const struct run_warning *warning) {

@@ -143,6 +143,7 @@ static double harness_ns(void *context) {
     if (harness->null->teardown) harness->null->teardown(state, &job.job);
   }
   free(state);
+  flow_free(&flow);
   return ns;
 }
 

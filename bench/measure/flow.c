@@ -88,9 +88,26 @@ static void supply_content(struct weir_flow *flow, uint64_t offset, void *data, 
 
 static void record_latency(struct weir_flow *flow, uint64_t elapsed_ns) {
   struct flow_core *core = flow->core;
-  unsigned slot = 0;
-  while (elapsed_ns >>= 1) slot++;
-  core->latency[slot]++;
+  if (elapsed_ns > INT64_MAX) elapsed_ns = 0; /* the counter of another CPU lags by a hair */
+  core->latency[histogram_slot(elapsed_ns)]++;
+}
+
+/* Sleeping is not exact: the rest is spent looking at the clock. */
+#define PACE_SPIN_NS 200000u
+#define PACE_SLEEP_NS 10000000u /* so that a stop is seen */
+
+static uint64_t pace(struct weir_flow *flow) {
+  struct flow_core *core = flow->core;
+  uint64_t now = flow->clock();
+  if (core->paced == 0) core->pace_start_ns = flow->due_ns = now;
+  const uint64_t due = flow->due_ns;
+  for (; now < due && !weir_stopped(flow); now = flow->clock()) {
+    const uint64_t left = due - now;
+    if (left > PACE_SPIN_NS) os_sleep_ns(left < PACE_SLEEP_NS ? left - PACE_SPIN_NS : PACE_SLEEP_NS);
+  }
+  flow->due_ns = core->pace_start_ns + (uint64_t)((double)++core->paced * core->period_ns);
+  core->late += now >= flow->due_ns;
+  return due;
 }
 
 int flow_init(struct weir_flow *flow, struct flow_core *core, const struct flow_setup *setup) {
@@ -101,8 +118,12 @@ int flow_init(struct weir_flow *flow, struct flow_core *core, const struct flow_
   flow->item = setup->consumer == WEIR_CONSUMER_HASH ? hash_item : compare_item;
   if (setup->stream && setup->consumer == WEIR_CONSUMER_VERIFY) flow->deliver = compare_stream;
   if (setup->latency) {
+    core->latency = calloc(HISTOGRAM_SLOTS, sizeof *core->latency);
+    if (!core->latency) return -ENOMEM;
     flow->clock = os_fast_clock_ns;
     flow->latency = record_latency;
+    if (setup->rate_per_s > 0) core->period_ns = 1e9 / setup->rate_per_s;
+    if (setup->rate_per_s > 0) flow->pace = pace;
   }
   if (setup->consumer != WEIR_CONSUMER_VERIFY || setup->direction != WEIR_READ || setup->content || setup->stream)
     return 0;
@@ -115,9 +136,12 @@ void flow_free(struct weir_flow *flow) {
   if (!core) return;
   free(core->spare);
   core->spare = NULL;
+  free(core->latency);
+  core->latency = NULL;
 }
 
 void flow_reset(struct weir_flow *flow) {
   flow->operations = flow->bytes = flow->sum = 0;
   flow->items = flow->units = flow->values = 0;
+  flow->due_ns = ((struct flow_core *)flow->core)->paced = 0;
 }

@@ -20,7 +20,10 @@ struct flow_core {
   bool bad, bad_item;            /* verify found a wrong byte, or item, at: */
   uint64_t bad_offset;
   int error;                     /* the reference could not be read */
-  uint64_t latency[RUN_LATENCY_SLOTS];
+  double period_ns;              /* between the beginnings of two operations; 0: one after the other */
+  uint64_t pace_start_ns, paced; /* since the last reset */
+  uint64_t late;                 /* operations that began after the next one was due */
+  uint64_t *latency;             /* HISTOGRAM_SLOTS counts; NULL when it is off */
 };
 #define FLOW_SPARE ((size_t)256 * 1024)
 
@@ -32,11 +35,12 @@ struct flow_setup {
   os_file reference;
   const atomic_int *stop;
   bool latency; /* os_fast_clock_start has been called */
+  double rate_per_s; /* with latency: operations that begin a second; 0: one after the other */
 };
 
 int flow_init(struct weir_flow *flow, struct flow_core *core, const struct flow_setup *setup); /* 0 or -ENOMEM */
 void flow_free(struct weir_flow *flow);
-/* Forgets what has passed, between passes. Latencies and findings stay. */
+/* Forgets what has passed, between passes. Latencies, what was late and findings stay. */
 void flow_reset(struct weir_flow *flow);
 
 #endif

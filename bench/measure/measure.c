@@ -11,6 +11,7 @@
 
 #include "base/units.h"
 #include "measure/floors.h"
+#include "measure/limits.h"
 #include "measure/memory.h"
 #include "measure/pilot.h"
 #include "measure/sampler.h"
@@ -246,9 +247,17 @@ static void tell_plan(struct sampler *sampler, uint64_t began) {
   notify(sampler, &event);
 }
 
+/* They need the scratch directories, so they come after the floors. */
+static int measure_limits(struct sampler *sampler) {
+  const int result = limits_measure(sampler->run, &sampler->scratch, &sampler->content, sampler->options);
+  if (sampler->options->stream) run_write_limits(sampler->run, sampler->options->stream);
+  return result;
+}
+
 static int measure_cells(struct sampler *sampler, uint64_t began, struct weir_reason *problem) {
   struct progress progress = {.began_ns = began};
-  int result = pilot_run(sampler, began, problem);
+  int result = measure_limits(sampler);
+  if (result == 0) result = pilot_run(sampler, began, problem);
   if (result < 0) {
     if (sampler->options->stream) run_write_found(sampler->run, sampler->options->stream);
     return result;

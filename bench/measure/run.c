@@ -97,6 +97,27 @@ int run_add_sample(struct run *run, const struct sample *sample) {
   return 0;
 }
 
+int run_keep_latency(struct run *run, struct sample *sample, const struct histogram_entry *entries, size_t count) {
+  if (count == 0) return 0;
+  if (run->latency_room - run->latency_count < count) {
+    const size_t room = 2 * run->latency_room + count;
+    if (room < count || room > SIZE_MAX / sizeof *entries) return -ENOMEM;
+    struct histogram_entry *latency = realloc(run->latency, room * sizeof *latency);
+    if (latency == NULL) return -ENOMEM;
+    run->latency = latency;
+    run->latency_room = room;
+  }
+  memcpy(run->latency + run->latency_count, entries, count * sizeof *entries);
+  sample->latency_first = run->latency_count;
+  sample->latency_count = count;
+  run->latency_count += count;
+  return 0;
+}
+
+const struct histogram_entry *run_latency(const struct run *run, const struct sample *sample) {
+  return sample->latency_count ? run->latency + sample->latency_first : NULL;
+}
+
 void run_release(struct run *run) {
   for (unsigned i = 0; i < run->argument_count; i++) free(run->arguments[i]);
   for (unsigned i = 0; i < run->fact_count; i++) {
@@ -106,6 +127,8 @@ void run_release(struct run *run) {
   free(run->arguments);
   free(run->facts);
   free(run->samples);
+  free(run->latency);
+  free(run->limits);
   plan_release(&run->plan);
   memset(run, 0, sizeof *run);
 }

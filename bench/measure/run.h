@@ -1,7 +1,7 @@
 /*
  * run.h - the second noun: what was measured. Plan, machine, floors and every sample, as they stand in a run file.
  *
- * A run file is JSON Lines: a header (schema, plan, environment), a line for the floors, one line a sample, a trailer.
+ * A run file is JSON Lines: a header (schema, plan, environment), a line for the floors, one for the limits of each place, one line a sample, a trailer.
  * Samples are appended between rounds, so that an interrupted run keeps all that it measured. run_read(run_write(x)) is x:
  * all values are integers, strings or reals printed in full.
  */
@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/histogram.h"
 #include "plan/plan.h"
 
 #define RUN_SCHEMA 1
@@ -34,8 +35,6 @@ enum run_flag {
 extern const char *const run_flag_words[];
 
 enum run_status { RUN_OK, RUN_FAILED };
-
-#define RUN_LATENCY_SLOTS 64
 
 /* Working set of the memory floors: they bound files that are at least as large, not what fits into a cache. */
 #define RUN_FLOOR_BYTES ((uint64_t)64 << 20)
@@ -61,8 +60,10 @@ struct sample {
   enum run_status status;
   char reason[192];         /* of a failed one */
   uint32_t flags;           /* enum run_flag */
-  /* with plan.latency: operations by floor(log2(ns)) */
-  uint64_t latency[RUN_LATENCY_SLOTS];
+  uint64_t late;            /* with a rate: operations that began after the next one was due */
+  /* with plan.latency: where its histogram lies in run.latency, see run_keep_latency */
+  size_t latency_first, latency_count;
+  bool latency_is_log2;     /* from a file of an older weir: the slots are floor(log2(ns)) */
 };
 
 /* Elapsed time of one pass: all phases, divided by passes. 0 when nothing was done. */
@@ -73,6 +74,16 @@ struct run_floors {
   double harness_ns_per_op, harness_latency_ns_per_op, clock_read_ns, clock_step_ns, syscall_ns, page_fault_ns,
       huge_page_fault_ns, memcpy_bytes_per_s, scan_bytes_per_s;
 };
+
+/*
+ * What the device of a place, or of the user's file, can do at best, by direct transfers with many requests in flight, measured
+ * in the same run. 0: not measured, because no cell needs it or for `reason`.
+ */
+struct run_limits {
+  double read_bytes_per_s, random_reads_per_s /* of RUN_LIMIT_RANDOM_BYTES */, write_bytes_per_s, sync_ns;
+  char reason[128];
+};
+#define RUN_LIMIT_RANDOM_BYTES 4096u
 
 /* A fact about machine, place or program. `number`: the text is an integer and is written without quotes. */
 struct run_fact { char *name, *text; bool number; };
@@ -87,8 +98,11 @@ struct run {
   unsigned fact_count;
   struct run_fact *facts;
   struct run_floors floors;
+  struct run_limits *limits;      /* one for each of plan.places, or NULL */
   size_t sample_count, sample_room;
   struct sample *samples;
+  size_t latency_count, latency_room;
+  struct histogram_entry *latency; /* of all samples, one after the other */
   unsigned warning_count;
   struct run_warning warnings[16];
   bool interrupted;
@@ -101,6 +115,10 @@ const char *run_fact_text(const struct run *run, const char *name); /* NULL when
 void run_warn(struct run *run, const char *id, const char *remedy, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 int run_add_sample(struct run *run, const struct sample *sample);
+/* Keeps these slots in the run and tells the sample where. 0 or -ENOMEM. */
+int run_keep_latency(struct run *run, struct sample *sample, const struct histogram_entry *entries, size_t count);
+/* latency_count entries, sorted by slot; NULL without any. */
+const struct histogram_entry *run_latency(const struct run *run, const struct sample *sample);
 void run_release(struct run *run);
 
 /* ---- the file ---- */
@@ -115,6 +133,7 @@ void run_text_decode(char *text);
 /* Each writes whole lines and flushes nothing; the stream's error flag tells of failures. */
 void run_write_header(const struct run *run, FILE *out);
 void run_write_floors(const struct run *run, FILE *out);
+void run_write_limits(const struct run *run, FILE *out); /* nothing where there are none */
 /* `run` gives the names that the line bears; the sample need not be among its samples. */
 void run_write_sample(const struct run *run, const struct sample *sample, FILE *out);
 /* What the pilot found: passes, rounds, sizes, unavailable cells; written once it is known, after the pilot's samples. */

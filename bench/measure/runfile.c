@@ -80,6 +80,7 @@ static json_t *demand_value(const struct plan_demand *demand) {
   if (demand->members) put(object, "members", json_integer(demand->members));
   put(object, "coverage", json_real(demand->coverage));
   if (demand->write_share > 0) put(object, "write_share", json_real(demand->write_share));
+  if (demand->rate_per_s > 0) put(object, "rate_per_s", json_real(demand->rate_per_s));
   return object;
 }
 
@@ -167,14 +168,28 @@ void run_write_header(const struct run *run, FILE *out) {
   line_end(line, out);
 }
 
+static void put_reals(json_t *object, const struct count_field *fields, size_t count, const void *base) {
+  for (size_t i = 0; i < count; i++) {
+    double value;
+    memcpy(&value, (const char *)base + fields[i].at, sizeof value);
+    put(object, fields[i].name, json_real(value));
+  }
+}
+
 void run_write_floors(const struct run *run, FILE *out) {
   json_t *line = line_start("floors");
-  for (size_t i = 0; i < COUNT_OF(runfile_floor_reals); i++) {
-    double value;
-    memcpy(&value, (const char *)&run->floors + runfile_floor_reals[i].at, sizeof value);
-    put(line, runfile_floor_reals[i].name, json_real(value));
-  }
+  put_reals(line, runfile_floor_reals, COUNT_OF(runfile_floor_reals), &run->floors);
   line_end(line, out);
+}
+
+void run_write_limits(const struct run *run, FILE *out) {
+  for (unsigned i = 0; run->limits && i < run->plan.place_count; i++) {
+    json_t *line = line_start("limits");
+    put(line, "place", json_integer(i));
+    put_reals(line, runfile_limit_reals, COUNT_OF(runfile_limit_reals), &run->limits[i]);
+    put(line, "reason", text_value(run->limits[i].reason));
+    line_end(line, out);
+  }
 }
 
 static json_t *flags_value(uint32_t flags) {
@@ -185,18 +200,17 @@ static json_t *flags_value(uint32_t flags) {
   return array;
 }
 
-static void put_latency(json_t *line, const uint64_t slots[RUN_LATENCY_SLOTS]) {
+/* By the smallest number of nanoseconds in each slot; as files of older weirs had it, by floor(log2(ns)). */
+static void put_latency(json_t *line, const struct run *run, const struct sample *sample) {
+  const struct histogram_entry *entries = run_latency(run, sample);
+  if (entries == NULL) return;
   json_t *sparse = json_object();
-  for (unsigned slot = 0; slot < RUN_LATENCY_SLOTS; slot++) {
-    char key[8];
-    snprintf(key, sizeof key, "%u", slot);
-    if (slots[slot] != 0) put(sparse, key, count_value(slots[slot]));
+  for (size_t i = 0; i < sample->latency_count; i++) {
+    char key[24];
+    snprintf(key, sizeof key, "%" PRIu64, sample->latency_is_log2 ? entries[i].slot : histogram_low(entries[i].slot));
+    put(sparse, key, count_value(entries[i].count));
   }
-  if (json_object_size(sparse) != 0) {
-    put(line, "latency", sparse);
-  } else {
-    json_decref(sparse);
-  }
+  put(line, sample->latency_is_log2 ? "latency" : "latency_ns", sparse);
 }
 
 static json_t *cell_name_value(const struct plan_group *group, int64_t cell) {
@@ -215,6 +229,7 @@ void run_write_sample(const struct run *run, const struct sample *sample, FILE *
   put(line, "position", json_integer(sample->position));
   put(line, "predecessor", cell_name_value(group, sample->predecessor));
   put_counts(line, runfile_sample_work, COUNT_OF(runfile_sample_work), sample);
+  if (group->demand.rate_per_s > 0) put(line, "late", count_value(sample->late));
   if (sample->items) put(line, "items", count_value(sample->items));
   put_counts(phases, runfile_sample_phases, COUNT_OF(runfile_sample_phases), sample);
   put(line, "phases", phases);
@@ -235,7 +250,7 @@ void run_write_sample(const struct run *run, const struct sample *sample, FILE *
   put(line, "status", json_string(runfile_sample_status_words[sample->status]));
   put(line, "reason", sample->reason[0] ? text_value(sample->reason) : json_null());
   put(line, "flags", flags_value(sample->flags));
-  put_latency(line, sample->latency);
+  put_latency(line, run, sample);
   line_end(line, out);
 }
 

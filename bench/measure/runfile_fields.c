@@ -57,6 +57,13 @@ const struct count_field runfile_floor_reals[] = {
     {"scan_bytes_per_s", offsetof(struct run_floors, scan_bytes_per_s)},
 };
 
+const struct count_field runfile_limit_reals[] = {
+    {"read_bytes_per_s", offsetof(struct run_limits, read_bytes_per_s)},
+    {"random_reads_per_s", offsetof(struct run_limits, random_reads_per_s)},
+    {"write_bytes_per_s", offsetof(struct run_limits, write_bytes_per_s)},
+    {"sync_ns", offsetof(struct run_limits, sync_ns)},
+};
+
 /* All enums of a demand are reached as unsigned numbers. */
 static_assert(sizeof(enum weir_task) == sizeof(unsigned) && sizeof(enum plan_process) == sizeof(unsigned), "enum size");
 

@@ -224,6 +224,7 @@ static int read_demand(struct reader *reader, const json_t *group, struct plan_d
   if (code == 0 && json_object_get(object, "item_bytes")) code = get_count(reader, object, "item_bytes", &demand->item_bytes);
   if (code == 0 && json_object_get(object, "write_share"))
     code = get_real(reader, object, "write_share", &demand->write_share);
+  if (code == 0 && json_object_get(object, "rate_per_s")) code = get_real(reader, object, "rate_per_s", &demand->rate_per_s);
   if (code == 0 && json_object_get(object, "members")) code = read_members(reader, object, demand);
   return code;
 }
@@ -398,19 +399,34 @@ static int read_header(struct reader *reader, const json_t *line) {
   return code < 0 ? code : read_plan(reader, line);
 }
 
-/* A floor that is missing was not measured: 0. */
+/* One that is missing was not measured: 0. */
+static int get_reals(struct reader *reader, const json_t *line, const struct count_field *fields, size_t count, void *base) {
+  int code = 0;
+  for (size_t i = 0; i < count && code == 0; i++) {
+    double value = 0;
+    if (json_object_get(line, fields[i].name)) code = get_real(reader, line, fields[i].name, &value);
+    memcpy((char *)base + fields[i].at, &value, sizeof value);
+  }
+  return code;
+}
+
 static int read_floors(struct reader *reader, const json_t *line) {
   if (reader->floors) return wrong(reader, "floors stand twice");
   reader->floors = true;
-  for (size_t i = 0; i < COUNT_OF(runfile_floor_reals); i++) {
-    double value = 0;
-    int code = 0;
-    if (json_object_get(line, runfile_floor_reals[i].name))
-      code = get_real(reader, line, runfile_floor_reals[i].name, &value);
-    if (code < 0) return code;
-    memcpy((char *)&reader->run->floors + runfile_floor_reals[i].at, &value, sizeof value);
-  }
-  return 0;
+  return get_reals(reader, line, runfile_floor_reals, COUNT_OF(runfile_floor_reals), &reader->run->floors);
+}
+
+static int read_limits(struct reader *reader, const json_t *line) {
+  struct run *run = reader->run;
+  unsigned place = 0;
+  int code = get_unsigned(reader, line, "place", &place);
+  if (code < 0) return code;
+  if (place >= run->plan.place_count) return wrong(reader, "'place' is out of range");
+  if (run->limits == NULL) run->limits = calloc(run->plan.place_count, sizeof *run->limits);
+  if (run->limits == NULL) return -ENOMEM;
+  code = get_reals(reader, line, runfile_limit_reals, COUNT_OF(runfile_limit_reals), &run->limits[place]);
+  if (code < 0 || !json_is_string(json_object_get(line, "reason"))) return code;
+  return get_fixed(reader, line, "reason", run->limits[place].reason, sizeof run->limits[place].reason);
 }
 
 static int read_flags(struct reader *reader, const json_t *line, uint32_t *flags) {
@@ -425,17 +441,48 @@ static int read_flags(struct reader *reader, const json_t *line, uint32_t *flags
   return code;
 }
 
-static int read_latency(struct reader *reader, const json_t *line, uint64_t slots[RUN_LATENCY_SLOTS]) {
-  const json_t *sparse = json_object_get(line, "latency");
-  if (sparse == NULL || json_is_null(sparse)) return 0;
-  if (!json_is_object(sparse)) return wrong_key(reader, "latency", "an object");
-  for (unsigned slot = 0; slot < RUN_LATENCY_SLOTS; slot++) {
-    char key[8];
-    snprintf(key, sizeof key, "%u", slot);
-    const json_t *value = json_object_get(sparse, key);
-    if (value != NULL && !count_of(value, &slots[slot])) return wrong_key(reader, "latency", "a list of counts");
+static int by_slot(const void *left, const void *right) {
+  const struct histogram_entry *a = left, *b = right;
+  return a->slot < b->slot ? -1 : a->slot > b->slot;
+}
+
+/* The slot that a key stands for, or -1: see put_latency in runfile.c. */
+static int latency_slot(const char *key, bool is_log2) {
+  char *end;
+  errno = 0;
+  const unsigned long long number = strtoull(key, &end, 10);
+  if (errno != 0 || *end != '\0' || key[0] < '0' || key[0] > '9') return -1;
+  if (is_log2) return number < 64 ? (int)number : -1;
+  return histogram_slot_at(number);
+}
+
+static int read_latency_slots(struct reader *reader, json_t *sparse, struct sample *sample) {
+  struct histogram_entry *entries = calloc(json_object_size(sparse) + 1, sizeof *entries);
+  size_t count = 0;
+  int code = entries ? 0 : -ENOMEM;
+  for (void *at = json_object_iter(sparse); code == 0 && at != NULL; at = json_object_iter_next(sparse, at)) {
+    const int slot = latency_slot(json_object_iter_key(at), sample->latency_is_log2);
+    struct histogram_entry *entry = &entries[count++];
+    if (slot < 0 || !count_of(json_object_iter_value(at), &entry->count))
+      code = wrong_key(reader, sample->latency_is_log2 ? "latency" : "latency_ns", "a list of counts");
+    entry->slot = (uint32_t)slot;
   }
-  return 0;
+  if (code == 0) qsort(entries, count, sizeof *entries, by_slot);
+  if (code == 0) code = run_keep_latency(reader->run, sample, entries, count);
+  free(entries);
+  return code;
+}
+
+/* Older weirs wrote octaves only; a file that has both tells it better in the newer way. */
+static int read_latency(struct reader *reader, const json_t *line, struct sample *sample) {
+  json_t *sparse = json_object_get(line, "latency_ns");
+  if (sparse == NULL) {
+    sparse = json_object_get(line, "latency");
+    sample->latency_is_log2 = sparse != NULL && !json_is_null(sparse);
+  }
+  if (sparse == NULL || json_is_null(sparse)) return 0;
+  if (!json_is_object(sparse)) return wrong_key(reader, sample->latency_is_log2 ? "latency" : "latency_ns", "an object");
+  return read_latency_slots(reader, sparse, sample);
 }
 
 /* Whose sample it is, and when it was taken. */
@@ -477,6 +524,7 @@ static int read_sample(struct reader *reader, const json_t *line) {
   int code = read_sample_place(reader, line, &sample);
   if (code == 0) code = get_counts(reader, line, runfile_sample_work, COUNT_OF(runfile_sample_work), &sample);
   if (code == 0 && json_object_get(line, "items")) code = get_count(reader, line, "items", &sample.items);
+  if (code == 0 && json_object_get(line, "late")) code = get_count(reader, line, "late", &sample.late);
   if (code == 0) code = get_object(reader, line, "phases", &phases);
   if (code == 0) code = get_counts(reader, phases, runfile_sample_phases, COUNT_OF(runfile_sample_phases), &sample);
   if (code == 0) code = get_counts(reader, line, runfile_sample_counts, COUNT_OF(runfile_sample_counts), &sample);
@@ -485,7 +533,7 @@ static int read_sample(struct reader *reader, const json_t *line) {
   if (code == 0) code = get_word(reader, line, "status", runfile_sample_status_words, &status);
   if (code == 0 && json_is_string(reason)) code = get_fixed(reader, line, "reason", sample.reason, sizeof sample.reason);
   if (code == 0) code = read_flags(reader, line, &sample.flags);
-  if (code == 0) code = read_latency(reader, line, sample.latency);
+  if (code == 0) code = read_latency(reader, line, &sample);
   sample.status = (enum run_status)status;
   return code < 0 ? code : run_add_sample(reader->run, &sample);
 }
@@ -559,7 +607,7 @@ static int read_object(struct reader *reader, const json_t *line) {
     int (*read)(struct reader *, const json_t *);
   } kinds[] = {
       {"header", read_header}, {"floors", read_floors},   {"sample", read_sample},
-      {"found", read_found},   {"trailer", read_trailer},
+      {"found", read_found},   {"trailer", read_trailer}, {"limits", read_limits},
   };
   const char *type = json_string_value(json_object_get(line, "type"));
   if (type == NULL) return wrong_key(reader, "type", "a word");

@@ -463,6 +463,16 @@ static void judge(struct sampler *sampler, const struct os_exit *end, bool kille
   }
 }
 
+/* What no worker wrote is empty. */
+static int take_latency(struct sampler *sampler, struct sample *out) {
+  if (!sampler->run->plan.latency) return 0;
+  struct histogram_entry *entries = malloc(HISTOGRAM_SLOTS * sizeof *entries);
+  if (!entries) return -ENOMEM;
+  const int result = run_keep_latency(sampler->run, out, entries, histogram_pack(sampler->order->latency, entries));
+  free(entries);
+  return result;
+}
+
 static void take_record(const struct worker_order *order, struct sample *out) {
   struct sample got = order->sample;
   got.group = out->group;
@@ -637,7 +647,7 @@ static int run_worker(struct sampler *sampler, const struct sampler_wish *wish, 
     *unavailable = sampler->order->reason;
   else
     judge(sampler, &end, killed, out);
-  return 0;
+  return take_latency(sampler, out);
 }
 
 /* What was measured is not what was laid out: no fault of the method. */

@@ -416,13 +416,21 @@ static void *instance_main(void *context) {
     one_pass(self, job->operations / 16 + 1);
     on = agree(self, true);
   }
-  memset(self->core->latency, 0, sizeof self->core->latency);
+  self->core->late = 0;
+  if (self->core->latency) memset(self->core->latency, 0, HISTOGRAM_SLOTS * sizeof *self->core->latency);
   if (on) timed_window(self);
   if (method->teardown) method->teardown(self->state, job);
   return NULL;
 }
 
 /* ---- the crew ------------------------------------------------------------------------------------------------------ */
+
+/* Of one instance. Comparing every byte takes a time of its own, and is not what the rate is for. */
+static double rate_of(const struct crew *crew) {
+  const struct plan_demand *demand = &group_of(crew)->demand;
+  const bool checks = crew->order->consumer == WEIR_CONSUMER_VERIFY && demand->consumer != WEIR_CONSUMER_VERIFY;
+  return checks ? 0 : demand->rate_per_s / crew->count;
+}
 
 static int hire(struct crew *crew, unsigned index) {
   const struct worker_order *order = crew->order;
@@ -446,7 +454,8 @@ static int hire(struct crew *crew, unsigned index) {
   self->job->job.consumer = (enum weir_consumer)order->consumer;
   const struct flow_setup setup = {
       .consumer = self->job->job.consumer, .direction = self->job->job.direction, .content = files.content,
-      .supplied = &self->supplied, .stream = crew->stream, .reference = crew->reference, .stop = &crew->order->stop, .latency = crew->scene->run->plan.latency};
+      .supplied = &self->supplied, .stream = crew->stream, .reference = crew->reference, .stop = &crew->order->stop, .latency = crew->scene->run->plan.latency,
+      .rate_per_s = rate_of(crew)};
   return flow_init(self->flow, self->core, &setup);
 }
 
@@ -474,8 +483,9 @@ static int work_together(struct crew *crew) {
   for (unsigned i = 1; i < crew->count; i++) os_thread_join(crew->instances[i].thread);
   for (unsigned i = 0; i < crew->count; i++) {
     const struct instance *instance = &crew->instances[i];
-    for (unsigned slot = 0; slot < RUN_LATENCY_SLOTS; slot++)
-      crew->order->sample.latency[slot] += instance->core->latency[slot];
+    crew->order->sample.late += instance->core->late;
+    for (unsigned slot = 0; instance->core->latency && slot < HISTOGRAM_SLOTS; slot++)
+      crew->order->latency[slot] += instance->core->latency[slot];
     if (instance->result < 0) return instance->result;
   }
   return 0;

@@ -54,6 +54,7 @@ struct worker_order {
   atomic_int outcome;      /* enum worker_outcome */
   struct weir_reason reason;
   struct sample sample;    /* in: round; out: the fields that only the worker can know */
+  uint64_t latency[HISTOGRAM_SLOTS]; /* with plan.latency */
   /* in: one for each member of a striped demand, else one; last, because it is large and mostly not used */
   unsigned file_count;
   struct worker_file files[PLAN_MEMBERS_MAX];

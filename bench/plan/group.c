@@ -58,6 +58,8 @@ void group_demand_id(const struct plan_demand *demand, bool with_size, char out[
   if (demand->direction != WEIR_WRITE || demand->cache == PLAN_COLD) add(&line, "-", plan_cache_words[demand->cache]);
   if (demand->consumer != WEIR_CONSUMER_TOUCH) add(&line, "-consumer-", plan_consumer_words[demand->consumer]);
   if (demand->process == PLAN_FRESH) add(&line, "-", "fresh");
+  if (demand->rate_per_s > 0) snprintf(text, sizeof text, "%.9g", demand->rate_per_s);
+  if (demand->rate_per_s > 0) add(&line, "-rate-", text);
   if (demand->members) snprintf(text, sizeof text, "%u", demand->members);
   if (demand->members) add(&line, "-striped-", text);
   if (with_size) add(&line, "-", units_size_name(demand->size_bytes, text));
@@ -67,7 +69,8 @@ bool plan_same_demand(const struct plan_demand *a, const struct plan_demand *b) 
   return a->task == b->task && a->direction == b->direction && a->access == b->access && a->durability == b->durability &&
          a->target == b->target && a->consumer == b->consumer && a->cache == b->cache && a->process == b->process &&
          a->size_bytes == b->size_bytes && a->request_bytes == b->request_bytes && a->item_bytes == b->item_bytes &&
-         a->coverage == b->coverage && a->write_share == b->write_share && a->members == b->members;
+         a->coverage == b->coverage && a->write_share == b->write_share && a->rate_per_s == b->rate_per_s &&
+         a->members == b->members;
 }
 
 /* ---- titles ---- */
@@ -154,6 +157,10 @@ static void add_how(struct line *line, const struct plan_demand *demand) {
   if (demand->direction != WEIR_WRITE || demand->cache == PLAN_COLD) add(line, ", ", plan_cache_words[demand->cache]);
   if (demand->consumer != WEIR_CONSUMER_TOUCH) add(line, ", ", consumers[demand->consumer]);
   if (demand->process == PLAN_FRESH) add(line, ", ", "fresh process");
+  if (demand->rate_per_s > 0) {
+    snprintf(text, sizeof text, "%.9g requests/s", demand->rate_per_s);
+    add(line, ", ", text);
+  }
 }
 
 void plan_demand_title(const struct plan_demand *demand, char out[PLAN_TITLE_MAX]) {

@@ -297,10 +297,22 @@ static int check_members(struct making *making, const struct plan_demand *demand
                    units_size_name(demand->members * PLAN_MEMBER_GRAIN, least));
 }
 
+/* They are rows all the same: who asks for a rate learns why they are missing. */
+static void put_out_unpaced(struct plan_group *group) {
+  for (unsigned i = 0; i < group->cell_count; i++) {
+    struct plan_cell *cell = &group->cells[i];
+    if (group->demand.rate_per_s <= 0 || cell->status != PLAN_OK || (cell->capabilities & WEIR_CAP_PACED)) continue;
+    cell->status = PLAN_UNAVAILABLE;
+    snprintf(cell->reason, sizeof cell->reason, "it begins its requests when it likes: it cannot be given a rate");
+    snprintf(cell->remedy, sizeof cell->remedy, "leave --rate out");
+  }
+}
+
 static int fill_group(struct making *making, const struct draft *draft, struct plan_group *group) {
   int code = add_cells(making, draft, group);
   if (code == 0 && group->cell_count) code = choose_baseline(making, draft, group);
   if (code < 0 || !group->cell_count) return code;
+  put_out_unpaced(group);
   group->id = group_id(making, draft);
   if (!group->id) return -ENOMEM;
   code = group_retitle(group);
@@ -360,7 +372,7 @@ static unsigned striped(const struct plan_request *request) { return request->me
 static bool asked_group(const struct plan_request *request, const struct plan_demand *demand) {
   bool writes = demand->direction == WEIR_WRITE;
   if (request->file && weir_task_has_files(demand->task)) return false;
-  if (striped(request) && demand->task != WEIR_TASK_BLOCKS) return false;
+  if ((striped(request) || request->rate_per_s > 0) && demand->task != WEIR_TASK_BLOCKS) return false;
   if (request->file && (writes || (demand->cache == PLAN_COLD && !has_word(&request->cache, PLAN_COLD)))) return false;
   return asked(&request->only, demand->direction) && asked(&request->task, demand->task) &&
          asked(&request->direction, demand->direction) && asked(&request->access, demand->access) &&
@@ -374,6 +386,7 @@ static bool asked_group(const struct plan_request *request, const struct plan_de
 static void settle(const struct plan_request *request, struct plan_demand *demand) {
   if (request->item_bytes) demand->item_bytes = request->item_bytes;
   demand->members = striped(request);
+  demand->rate_per_s = request->rate_per_s;
   plan_settle_demand(demand);
   if (request->file && !request->size.count && weir_task_streams(demand->task)) demand->size_bytes = request->file_bytes;
 }
@@ -592,6 +605,16 @@ static int check_task(const struct plan_request *request, struct plan_error *err
   return 0;
 }
 
+static int check_rate(const struct plan_request *request, struct plan_error *error) {
+  if (request->rate_per_s < 0 || request->rate_per_s > PLAN_RATE_MAX)
+    return plan_fail(error, "--rate", "", NULL, "must be above 0 and at most %.0f requests a second", PLAN_RATE_MAX);
+  for (unsigned i = 0; i < request->task.count && request->rate_per_s > 0; i++)
+    if (request->task.values[i] != WEIR_TASK_BLOCKS)
+      return plan_fail(error, "--rate", "", NULL, "task '%s' has no requests that could come at a rate; task 'blocks' has",
+                       plan_task_words[request->task.values[i]]);
+  return 0;
+}
+
 static int check_direction(const struct plan_request *request, struct plan_error *error) {
   if (request->write_share < 0 || request->write_share >= 1)
     return plan_fail(error, "--write-share", "", NULL, "must be above 0 and below 100%%");
@@ -655,6 +678,7 @@ static int check_member_words(const struct plan_request *request, struct plan_er
 
 static int check_request(const struct plan_request *request, struct plan_error *error) {
   int code = check_task(request, error);
+  if (code == 0) code = check_rate(request, error);
   if (code == 0) code = check_member_words(request, error);
   if (code == 0) code = check_direction(request, error);
   return code == 0 ? check_sizes(request, error) : code;
@@ -693,7 +717,7 @@ static int copy_settings(const struct plan_request *request, const char *suite, 
   plan->margin = request->margin;
   plan->flush = request->flush < 0 ? PLAN_FLUSH_DONTNEED : (enum plan_flush)request->flush;
   plan->rank_by = request->rank_by;
-  plan->latency = request->latency;
+  plan->latency = request->latency || request->rate_per_s > 0;
   plan->private_copies = request->private_copies;
   plan->suite = group_text_copy(suite ? suite : "");
   if (request->file && !(plan->file = group_text_copy(request->file))) return -ENOMEM;

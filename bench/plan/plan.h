@@ -45,6 +45,7 @@ struct plan_demand {
   uint64_t item_bytes;           /* streams: average bytes of a line in a made file; 0: PLAN_ITEM_DEFAULT */
   double write_share;            /* direction mixed: share of the requests that write, (0, 1) */
   double coverage;               /* random access: share of the blocks in one pass, (0, 1] */
+  double rate_per_s;             /* task blocks: requests that begin a second, over all instances; 0: one after the other */
   unsigned members;              /* the bytes are striped over so many files, one in each place, one instance each; 0: one file */
 };
 
@@ -114,6 +115,7 @@ struct plan {
 };
 
 #define PLAN_WRITE_SHARE_DEFAULT 0.3
+#define PLAN_RATE_MAX 1e8
 #define PLAN_ITEM_DEFAULT 66u
 #define PLAN_ITEM_MAX (UINT64_C(1) << 20)
 #define PLAN_MANY_DEFAULT UINT64_C(65536) /* bytes of each of many files */
@@ -142,6 +144,7 @@ struct plan_request {
   struct plan_strings members;   /* several: directories of one striped array; one is a place like any other */
   double coverage;               /* 0: not said */
   double write_share;            /* 0: not said */
+  double rate_per_s;             /* 0: not said */
   unsigned item_bytes;           /* 0: not said */
   const char *baseline;          /* NULL: the method that stands first in the list; or a method spec */
   uint64_t seed;

@@ -3,10 +3,9 @@
  */
 #include "stat/evidence.h"
 
-#include <string.h>
-
 #include "stat/exact.h"
 #include "stat/label.h"
+#include "stat/limit.h"
 #include "stat/paired.h"
 
 /* One reading of a sample, negative when unknown. */
@@ -69,34 +68,6 @@ static void fill_medians(const struct series *series, unsigned index, struct sta
   cell->setup_ns = median(series, index, read_setup);
 }
 
-static void add_latency(const struct series *series, unsigned index, struct stat_cell *cell) {
-  for (size_t r = 0; r < series->round_count; r++) {
-    const struct sample *sample = series_sample(series, index, r);
-    for (int slot = 0; sample && slot < RUN_LATENCY_SLOTS; slot++) {
-      cell->latency[slot] += sample->latency[slot];
-      cell->has_latency |= sample->latency[slot] > 0;
-    }
-  }
-}
-
-/*
- * Share of the speed that memory allows, for data that come from memory. The floors are those of one thread and of data too
- * large for the caches, so they bound no cell of several threads and no small file; a view that nobody touches moves nothing
- * and has no bound.
- */
-static double limit_percent(const struct series *series, unsigned index, const struct stat_cell *cell) {
-  const struct plan_demand *demand = &series->plan->demand;
-  const struct plan_cell *plan = &series->plan->cells[index];
-  bool view = plan->capabilities & WEIR_CAP_VIEW;
-  double floor_bytes_per_s = view ? series->run->floors.scan_bytes_per_s : series->run->floors.memcpy_bytes_per_s;
-  bool from_memory = (strncmp(cell->label, "warm", 4) == 0 && strcspn(cell->label, "+") == 4) || label_ram_backed(series, index);
-  if (demand->direction != WEIR_READ || !from_memory || plan->threads > 1 || !(floor_bytes_per_s > 0)) return 0;
-  if (plan->capabilities & (WEIR_CAP_DIRECT | WEIR_CAP_FLOOR | WEIR_CAP_OUTSIDE)) return 0;
-  if (view && demand->consumer == WEIR_CONSUMER_NONE) return 0;
-  if (demand->size_bytes < RUN_FLOOR_BYTES) return 0;
-  return 100 * cell->bytes_per_s / floor_bytes_per_s;
-}
-
 struct stat_interval evidence_resident(const struct series *series) {
   unsigned n = 0;
   for (unsigned c = 0; c < series->cell_count; c++)
@@ -150,6 +121,5 @@ void evidence_fill(const struct series *series, unsigned index, struct stat_cell
   cell->operations_per_s = median(series, index, read_operations) / cell->elapsed_ns.median * 1e9;
   cell->items_per_s = median(series, index, read_items) / cell->elapsed_ns.median * 1e9;
   label_cell(series, index, cell->label);
-  cell->limit_percent = limit_percent(series, index, cell);
-  add_latency(series, index, cell);
+  limit_fill(series, index, cell);
 }

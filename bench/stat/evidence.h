@@ -6,7 +6,7 @@
 
 #include "stat/series.h"
 
-/* Fills n, elapsed, phases, rates, label, limit, evidence, cost and latency of one cell that did not fail. */
+/* Fills n, elapsed, phases, rates, label, limit, evidence and cost of one cell that did not fail. */
 void evidence_fill(const struct series *series, unsigned index, struct stat_cell *cell);
 
 /* Share of the file in the cache before the samples of the group: median, least and most. Not known where nothing tells. */

@@ -8,6 +8,7 @@
 #include "stat/curve.h"
 #include "stat/evidence.h"
 #include "stat/exact.h"
+#include "stat/latency.h"
 #include "stat/paired.h"
 #include "stat/ranking.h"
 
@@ -175,7 +176,8 @@ static int summarize_group(const struct run *run, unsigned index, struct stat_gr
   fill_cells(&series, group);
   group->resident_before = evidence_resident(&series);
   group->read_back = evidence_read_back(&series);
-  error = compare_cells(&series, group);
+  error = latency_fill(&series, group);
+  if (!error) error = compare_cells(&series, group);
   if (!error) error = fill_order(&series, group);
   show_twin(group);
   series_release(&series);
@@ -231,6 +233,8 @@ int stat_summarize(const struct run *run, struct summary *out) {
 
 void stat_release(struct summary *summary) {
   for (unsigned g = 0; g < summary->group_count; g++) {
+    for (unsigned c = 0; summary->groups[g].cells && c < summary->groups[g].cell_count; c++)
+      free(summary->groups[g].cells[c].latency);
     free(summary->groups[g].cells);
     free(summary->groups[g].pairs);
     free(summary->groups[g].order);

@@ -15,6 +15,23 @@ struct stat_interval { double median, low, high; bool known; };
 enum stat_verdict { STAT_BASELINE, STAT_FASTER, STAT_SAME, STAT_SLOWER, STAT_UNCLEAR, STAT_NONE /* failed, unavailable, floor */ };
 extern const char *const stat_verdict_words[]; /* "baseline", "faster", "same", "slower", "unclear", "" */
 
+/*
+ * Time of single operations, from their submission (with a rate: their intended start) to the moment when their data are handed
+ * over. A percentile is the median over rounds of the round's percentile; it is given where a sample has at least ten
+ * operations beyond it.
+ */
+#define STAT_PERCENTILES 5u
+struct stat_percentile { const char *name; double share; uint64_t operations; /* fewest that a sample must have */ };
+extern const struct stat_percentile stat_percentiles[STAT_PERCENTILES];
+struct stat_latency {
+  struct stat_interval percentile_ns[STAT_PERCENTILES]; /* median 0: not given */
+  uint64_t operations;           /* of the sample that has fewest */
+  double late_share;             /* at a rate: of the operations, those that began after the next one was due; else -1 */
+  bool is_log2;                  /* from a file of an older weir, which kept octaves only: no percentiles */
+  size_t slot_count;
+  struct histogram_entry slots[];/* all analysed samples together */
+};
+
 struct stat_cell {
   const struct plan_cell *plan;  /* id, method, params, status, reason */
   enum plan_status status;       /* also failed by its samples */
@@ -29,14 +46,14 @@ struct stat_cell {
   enum stat_verdict verdict;
   bool best;                     /* in the best set */
   char label[64];                /* "warm", "guest-cold", "mixed+not-durable" ... */
-  double limit_percent;          /* of the floor that bounds it; 0 unknown */
+  double limit_percent;          /* of the speed that `limit` allows; 0 unknown */
+  const char *limit;             /* what bounds it: "memory copy", "device sequential" ...; NULL unknown */
   /* medians, of what grows with the work per pass; resident as a fraction; -1 unknown */
   double resident_before, resident_after, device_read_bytes, device_write_bytes, flushes;
   double cpu_ns, minor_faults, major_faults, peak_bytes;
   double allocations, allocated_bytes; /* of one pass, from the pilot */
   double setup_ns;
-  uint64_t latency[RUN_LATENCY_SLOTS]; /* summed over the analysed samples */
-  bool has_latency;
+  struct stat_latency *latency;  /* NULL: operations were not timed */
 };
 
 struct stat_group {

@@ -160,6 +160,9 @@ struct weir_flow {
    */
   uint64_t items, units, values;
   void (*item)(struct weir_flow *flow, const void *data, size_t length); /* modes hash and verify */
+  /* Open loop: operations begin at times of their own, whether those before are done or not; NULL when it is off. */
+  uint64_t due_ns; /* when the next operation is to begin, by `clock` */
+  uint64_t (*pace)(struct weir_flow *flow);
 };
 
 /* The weight of the cache line that starts at `position` in the position-keyed sum. */
@@ -247,8 +250,18 @@ static inline bool weir_stopped(const struct weir_flow *flow) {
 #endif
 }
 
-/* Brackets around one operation, submit to data usable. One test each when latency is off. */
-static inline uint64_t weir_operation_begin(const struct weir_flow *flow) { return flow->clock ? flow->clock() : 0; }
+/*
+ * Brackets around one operation, submit to data usable: begun right before it is handed to the system (writers: with the data
+ * at hand), ended when the data have been delivered. One test each when latency is off. At a given rate, begin waits until the
+ * operation is due and tells when that was: an operation that is kept waiting by others counts from when it should have begun.
+ */
+static inline uint64_t weir_operation_begin(struct weir_flow *flow) {
+  if (!flow->clock) return 0;
+  return flow->pace ? flow->pace(flow) : flow->clock();
+}
+/* Would begin return at once? For those that have other requests to look after meanwhile. */
+static inline bool weir_operation_due(const struct weir_flow *flow) { return !flow->pace || flow->due_ns <= flow->clock(); }
+static inline bool weir_is_paced(const struct weir_flow *flow) { return flow->pace != NULL; }
 static inline void weir_operation_end(struct weir_flow *flow, uint64_t began_ns) {
   flow->operations++;
   if (flow->clock) flow->latency(flow, flow->clock() - began_ns);
@@ -407,6 +420,7 @@ enum weir_capability {
   WEIR_CAP_VARIANT = 1u << 5, /* close kin of another method: takes part when a name or pattern says so, not by itself */
   WEIR_CAP_OUTSIDE = 1u << 4, /* a program of its own moves the bytes: they do not pass here and cannot be checked; ranked */
   WEIR_CAP_PROGRAM = 1u << 6, /* starts programs and waits for them: what they take counts; checked like all others */
+  WEIR_CAP_PACED = 1u << 7,   /* task blocks: weir_operation_begin stands before every request: it can be given a rate */
 };
 
 struct weir_method {

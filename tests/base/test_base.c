@@ -159,6 +159,16 @@ static void counts_and_seeds_are_read(void **state) {
 static void ratios_are_read(void **state) {
   (void)state;
   double ratio = -1;
+  static const struct { const char *text; double per_s; } rates[] = {
+      {"1000", 1000}, {"1000/s", 1000}, {"2.5k", 2500}, {"2.5k/s", 2500}, {"0.5", 0.5}, {"1M/s", 1e6}};
+  for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+    assert_int_equal(units_parse_rate(rates[i].text, &ratio), 0);
+    assert_true(ratio == rates[i].per_s);
+  }
+  assert_int_equal(units_parse_rate("0", &ratio), -ERANGE);
+  assert_int_equal(units_parse_rate("10/m", &ratio), -EINVAL);
+  assert_int_equal(units_parse_rate("10KiB", &ratio), -EINVAL);
+  assert_int_equal(units_parse_rate("", &ratio), -EINVAL);
   assert_int_equal(units_parse_ratio("13.6", &ratio), 0);
   assert_true(ratio == 13.6);
   assert_int_equal(units_parse_ratio("0.215", &ratio), 0);

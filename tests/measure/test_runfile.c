@@ -56,6 +56,7 @@ static void make_group(struct plan_group *group, const char *id) {
                                        300,
                                        0.3,
                                        0.1,
+                                       12.5,
                                        2};
   group->cells = calloc(3, sizeof *group->cells);
   assert_non_null(group->cells);
@@ -101,7 +102,7 @@ static struct sample make_sample(uint32_t group, int32_t round) {
                           .checksum = UINT64_C(0xfedcba9876543210),
                           .status = RUN_FAILED,
                           .flags = RUN_BURN_IN | RUN_UNSETTLED,
-                          .latency = {[0] = 1, [63] = UINT64_MAX}};
+                          .latency_is_log2 = round == 2}; /* as an older weir left it */
   snprintf(sample.reason, sizeof sample.reason, "worker died by SIGBUS");
   return sample;
 }
@@ -124,6 +125,9 @@ static void make_run(struct run *run) {
   run->plan.places = calloc(2, sizeof *run->plan.places);
   run->plan.places[0] = copy(".");
   run->plan.places[1] = copy("/mnt/\xff\xfe\xef\xbe\x80");
+  run->limits = calloc(2, sizeof *run->limits);
+  run->limits[0] = (struct run_limits){1e9, 1 / 3.0, 0.1, 22, ""};
+  snprintf(run->limits[1].reason, sizeof run->limits[1].reason, "no room");
   run->plan.group_count = 2;
   run->plan.groups = calloc(2, sizeof *run->plan.groups);
   make_group(&run->plan.groups[0], "write-random");
@@ -139,6 +143,8 @@ static void make_run(struct run *run) {
   run_warn(run, "W04", "wait", "%d of %d rounds", 2, 20);
   for (int32_t round = -1; round < 4; round++) {
     struct sample sample = make_sample((uint32_t)round & 1u, round);
+    const struct histogram_entry slots[] = {{0, 1}, {sample.latency_is_log2 ? 63 : HISTOGRAM_SLOTS - 1, UINT64_MAX}};
+    assert_int_equal(run_keep_latency(run, &sample, slots, round == 3 ? 0 : 2), 0);
     assert_int_equal(run_add_sample(run, &sample), 0);
   }
 }
@@ -146,6 +152,7 @@ static void make_run(struct run *run) {
 static void write_all(const struct run *run, FILE *out) {
   run_write_header(run, out);
   run_write_floors(run, out);
+  run_write_limits(run, out);
   run_write_found(run, out);
   for (size_t i = 0; i < run->sample_count; i++) run_write_sample(run, &run->samples[i], out);
   run_write_trailer(run, out);
@@ -225,6 +232,15 @@ static void check_plan(const struct plan *a, const struct plan *b) {
   for (unsigned i = 0; i < a->group_count; i++) check_group(&a->groups[i], &b->groups[i]);
 }
 
+static void check_latency(const struct run *run_a, const struct sample *a, const struct run *run_b, const struct sample *b) {
+  assert_int_equal(a->latency_is_log2, b->latency_is_log2);
+  assert_int_equal(a->latency_count, b->latency_count);
+  for (size_t i = 0; i < a->latency_count; i++) {
+    assert_int_equal(run_latency(run_a, a)[i].slot, run_latency(run_b, b)[i].slot);
+    assert_true(run_latency(run_a, a)[i].count == run_latency(run_b, b)[i].count);
+  }
+}
+
 static void check_sample(const struct sample *a, const struct sample *b) {
   assert_int_equal(a->group, b->group);
   assert_int_equal(a->cell, b->cell);
@@ -233,7 +249,6 @@ static void check_sample(const struct sample *a, const struct sample *b) {
   assert_string_equal(a->reason, b->reason);
   assert_memory_equal(&a->start_ns, &b->start_ns, offsetof(struct sample, reason) - offsetof(struct sample, start_ns));
   assert_int_equal(a->flags, b->flags);
-  assert_memory_equal(a->latency, b->latency, sizeof a->latency);
 }
 
 static void survives_the_file(void **state) {
@@ -253,8 +268,14 @@ static void survives_the_file(void **state) {
     assert_int_equal(run.facts[i].number, back.facts[i].number);
   }
   assert_memory_equal(&run.floors, &back.floors, sizeof run.floors);
+  assert_non_null(back.limits);
+  for (unsigned i = 0; i < 2; i++) {
+    assert_memory_equal(&run.limits[i], &back.limits[i], offsetof(struct run_limits, reason));
+    assert_string_equal(run.limits[i].reason, back.limits[i].reason);
+  }
   assert_int_equal(back.sample_count, run.sample_count);
   for (size_t i = 0; i < run.sample_count; i++) check_sample(&run.samples[i], &back.samples[i]);
+  for (size_t i = 0; i < run.sample_count; i++) check_latency(&run, &run.samples[i], &back, &back.samples[i]);
   assert_int_equal(back.warning_count, 1);
   assert_memory_equal(back.warnings[0].text, run.warnings[0].text, strlen(run.warnings[0].text) + 1);
   assert_true(back.interrupted);
@@ -377,7 +398,7 @@ static void damaged_values_are_refused(void **state) {
       {"\"checksum\":\"0x", "\"checksum\":\"0x-", "checksum"},
       {"\"seed\":\"0xf", "\"seed\":\"0xff", "seed"},
       {"\"type\":\"floors\"", "\"type\":\"header\"", "second header"},
-      {"\"type\":\"found\"", "\"type\":\"trailer\"", "line 3"},
+      {"\"type\":\"found\"", "\"type\":\"trailer\"", "line 5"},
       {"\"baseline\":\"other/", "\"baseline\":\"none/", "baseline"},
       {"\"rounds\":20", "\"rounds\":4000000000", "rounds"},
       {"\"method\":\"other/method\"",
@@ -388,8 +409,17 @@ static void damaged_values_are_refused(void **state) {
       {"\"type\":\"header\"", "\"type\":\"footer\"", "does not start with a header"},
       {"\"type\":\"sample\"", "\"type\":3", "type"},
       {"\"phases\":{", "\"phases\":[{", "JSON"},
-      {"\"63\":\"18446744073709551615\"", "\"63\":-1", "latency"},
+      {"\"63\":\"18446744073709551615\"", "\"63\":-1", "'latency'"},
+      {"\"63\":\"18446744073709551615\"", "\"64\":1", "'latency'"},
+      {"\"latency_ns\":{\"0\":1", "\"latency_ns\":{\"0\":-1", "latency_ns"},
+      {"\"latency_ns\":{\"0\":1", "\"latency_ns\":{\"129\":1", "latency_ns"}, /* no slot begins there */
+      {"\"latency_ns\":{\"0\":1", "\"latency_ns\":{\"-1\":1", "latency_ns"},
+      {"\"latency_ns\":{\"0\":1", "\"latency_ns\":{\"x\":1", "latency_ns"},
+      {"\"latency_ns\":{", "\"latency_ns\":[],\"later\":{", "latency_ns"},
       {"\"schema\":1", "\"schema\":1,\"schema\":1", "line 1"},
+      {"\"type\":\"limits\",\"place\":1", "\"type\":\"limits\",\"place\":2", "place"},
+      {"\"type\":\"limits\",\"place\":1", "\"type\":\"limits\",\"place\":-1", "place"},
+      {"\"sync_ns\":", "\"sync_ns\":null,\"x\":", "sync_ns"},
   };
   struct run run;
   size_t length;

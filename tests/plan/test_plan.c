@@ -31,7 +31,7 @@ static const struct weir_param ring_params[] = {
 static const struct weir_method read_method = {.name = "fd/read", ALL_WAYS, READS, .params = block_params, .param_count = 2};
 static const struct weir_method pread_method = {
     .name = "fd/pread", ALL_WAYS, READS, .params = block_params, .param_count = 2};
-static const struct weir_method view_method = {.name = "map/view", ALL_WAYS, READS};
+static const struct weir_method view_method = {.name = "map/view", ALL_WAYS, READS, .capabilities = WEIR_CAP_PACED};
 static const struct weir_method ring_method = {.name = "ring/plain",
                                                ALL_WAYS,
                                                .directions = WEIR_ANY,
@@ -645,8 +645,28 @@ static void rounds_are_permutations(void **state) {
   plan_release(&made);
 }
 
+static void who_cannot_keep_a_rate_is_a_row_that_says_so(void **state) {
+  make(&(struct plan_request){.rate_per_s = 2500, .methods = {2, {"fd/pread", "map/view"}}});
+  assert_int_equal(made.group_count, 1);
+  assert_true(made.latency); /* without it a rate tells nothing */
+  assert_true(made.groups[0].demand.rate_per_s == 2500);
+  assert_string_equal(made.groups[0].id, "read-sequential-warm-rate-2500");
+  assert_non_null(strstr(made.groups[0].title, ", 2500 requests/s"));
+  assert_int_equal(made.groups[0].cell_count, 2);
+  for (unsigned i = 0; i < 2; i++) {
+    const struct plan_cell *cell = &made.groups[0].cells[i];
+    const bool paced = strncmp(cell->id, "map/view", 8) == 0;
+    assert_int_equal(cell->status, paced ? PLAN_OK : PLAN_UNAVAILABLE);
+    assert_int_equal(cell->reason[0] != '\0', !paced);
+  }
+  plan_release(&made);
+  refuse(&(struct plan_request){.rate_per_s = 1, .task = {1, {WEIR_TASK_WHOLE}}}, "--rate", "task 'whole'", "");
+  refuse(&(struct plan_request){.rate_per_s = 2e9}, "--rate", "at most", "");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(who_cannot_keep_a_rate_is_a_row_that_says_so),
       cmocka_unit_test(nearest_words),
       cmocka_unit_test(spec_alone_takes_presets),
       cmocka_unit_test(spec_values_multiply),

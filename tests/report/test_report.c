@@ -401,7 +401,7 @@ static void allocations_stand_where_memory_is_a_choice(void **state) {
   check_reports(&run);
   contains_not(&run, "allocs");
   text = report_text(&run, "csv", 0, false);
-  assert_non_null(strstr(text, ",12345,3145728\n"));
+  assert_non_null(strstr(text, ",12345,3145728,"));
   free(text);
   text = report_text(&run, "json", 0, false);
   assert_non_null(strstr(text, "\"allocated_bytes\": 3145728"));
@@ -421,13 +421,36 @@ static void allocations_stand_where_memory_is_a_choice(void **state) {
   run_release(&run);
 }
 
+/* Of the first group; borrowed. */
+static json_t *first_cell(json_t *document) {
+  return json_array_get(json_object_get(json_array_get(json_object_get(document, "groups"), 0), "cells"), 0);
+}
+
 static void latency_is_handed_on(void **state) {
   struct run run;
   read_golden(&run);
-  for (size_t i = 0; i < run.sample_count; i++) run.samples[i].latency[12] = 7;
+  for (size_t i = 0; i < run.sample_count; i++) {
+    const struct histogram_entry slots[] = {{histogram_slot(4100 + i % 7 * 64), 990}, {histogram_slot(70000), 100}};
+    assert_int_equal(run_keep_latency(&run, &run.samples[i], slots, 2), 0);
+  }
+  check_reports(&run);
   char *text = report_text(&run, "json", 0, false);
-  json_decref(check_json(text));
-  assert_non_null(strstr(text, "\"operations_by_log2\""));
+  json_t *document = check_json(text), *latency = json_object_get(first_cell(document), "latency_ns"), *percentiles = json_object_get(latency, "percentiles");
+  const double p50 = json_number_value(json_object_get(json_object_get(percentiles, "p50"), "median"));
+  assert_true(p50 > 4000 && p50 < 4600);
+  assert_true(json_is_number(json_object_get(json_object_get(percentiles, "p99"), "low")));
+  assert_true(json_is_null(json_object_get(percentiles, "p99.9"))); /* 1090 operations are too few */
+  assert_true(json_array_size(json_object_get(latency, "histogram")) > 1);
+  assert_non_null(json_object_get(json_object_get(latency, "operations_by_log2"), "12"));
+  json_decref(document);
+  free(text);
+  contains(&run, "time of an operation");
+  contains(&run, "p99.9 takes samples of 10000 operations or more, here are as few as 1090.");
+  text = report_text(&run, "markdown", 0, false);
+  assert_non_null(strstr(text, "| time of an operation | p50 | p90 | p99 |"));
+  free(text);
+  text = report_text(&run, "csv", 0, false);
+  assert_non_null(strstr(text, ",latency_p50_ns,latency_p50_ns_low,latency_p50_ns_high,"));
   free(text);
   run_release(&run);
 }

@@ -722,7 +722,6 @@ static void evidence_is_the_median_of_what_is_known(void **state) {
     sample.resident_after_ppm = 250000;
     sample.minor_faults = 10;
     sample.setup_ns = 700;
-    sample.latency[12] = 3;
     made_add(&run, sample);
   }
   struct summary summary = made_summary(&run);
@@ -735,7 +734,7 @@ static void evidence_is_the_median_of_what_is_known(void **state) {
   assert_near(cell->minor_faults, 5, 0);
   assert_near(cell->setup_ns, 700, 0);
   assert_near(cell->peak_bytes, 4096, 0);
-  assert_true(cell->has_latency && cell->latency[12] == 15);
+  assert_null(cell->latency);
   finish(&summary, &run);
 }
 
@@ -798,6 +797,71 @@ static void the_limit_is_that_of_the_floor_that_bounds_it(void **state) {
   finish(&summary, &run);
 }
 
+/* A run of one cell that moves MADE_BYTES in 10 ms, in 16 requests, and what its device can do. */
+static struct run device_run(const struct plan_demand *demand, int32_t resident_ppm, uint32_t capabilities) {
+  struct run run = made_run(1);
+  run.plan.groups[0].demand = *demand;
+  run.plan.groups[0].demand.size_bytes = RUN_FLOOR_BYTES;
+  made_cell(&run, 0)->capabilities = capabilities;
+  run.plan.place_count = 2;
+  run.plan.places = made_room(2, sizeof *run.plan.places);
+  for (unsigned i = 0; i < 2; i++) run.plan.places[i] = made_text("p");
+  run.limits = made_room(2, sizeof *run.limits);
+  const double rate = (double)MADE_BYTES / 10e-3;
+  for (unsigned i = 0; i < 2; i++)
+    run.limits[i] = (struct run_limits){.read_bytes_per_s = 4 * rate, .random_reads_per_s = 2 * 1600, .write_bytes_per_s = 5 * rate,
+                                        .sync_ns = 1e9 / 1600 / 4};
+  run.floors.memcpy_bytes_per_s = 10 * rate;
+  for (int round = 1; round <= 6; round++) {
+    struct sample sample = made_sample(0, round, 10 * MS);
+    sample.resident_before_ppm = resident_ppm;
+    sample.device_read_bytes = resident_ppm ? 0 : (int64_t)MADE_BYTES;
+    sample.flushes = 16;
+    made_add(&run, sample);
+  }
+  return run;
+}
+
+static void expect_limit(struct run run, const char *name, double percent) {
+  struct summary summary = made_summary(&run);
+  const struct stat_cell *cell = &summary.groups[0].cells[0];
+  assert_near(cell->limit_percent, percent, 1e-6);
+  if (name) assert_string_equal(cell->limit, name);
+  else assert_null(cell->limit);
+  finish(&summary, &run);
+}
+
+static void the_limit_is_the_one_that_the_cell_comes_nearest_to(void **state) {
+  (void)state;
+  const struct plan_demand cold = {.cache = PLAN_COLD}, random = {.cache = PLAN_COLD, .access = WEIR_RANDOM, .request_bytes = 65536};
+  const struct plan_demand small = {.cache = PLAN_COLD, .access = WEIR_RANDOM, .request_bytes = 512};
+  struct plan_demand durable = {.direction = WEIR_WRITE, .durability = WEIR_DURABILITY_END};
+  struct plan_demand each = {.direction = WEIR_WRITE, .durability = WEIR_DURABILITY_EACH};
+  const struct plan_demand buffered = {.direction = WEIR_WRITE}, warm = {.consumer = WEIR_CONSUMER_TOUCH};
+  expect_limit(device_run(&warm, 1000000, 0), "memory copy", 10);
+  expect_limit(device_run(&cold, 0, 0), "device sequential", 25);
+  expect_limit(device_run(&random, 0, 0), "device random", 50); /* 1600 requests a second of 3200 */
+  expect_limit(device_run(&small, 0, 0), "device sequential", 25);
+  expect_limit(device_run(&durable, 0, 0), "device write", 20);
+  expect_limit(device_run(&each, 0, 0), "sync", 25);
+  expect_limit(device_run(&each, 0, WEIR_CAP_DEPTH), "sync", 25); /* depth 1: no parameter says more */
+  expect_limit(device_run(&buffered, 0, 0), NULL, 0);
+  expect_limit(device_run(&buffered, 0, WEIR_CAP_DIRECT), "device write", 20);
+  struct run run = device_run(&random, 0, 0);
+  run.limits[0].random_reads_per_s = 400; /* pages that were read ahead: single requests did not bound it */
+  expect_limit(run, "device sequential", 25);
+  run = device_run(&random, 0, WEIR_CAP_DIRECT);
+  run.limits[0].random_reads_per_s = 400; /* there is no way round it: the limit is wrong, and that has to show */
+  expect_limit(run, "device random", 400);
+  run = device_run(&cold, 0, 0);
+  run.plan.groups[0].demand.members = 2; /* both devices at once */
+  made_cell(&run, 0)->threads = 2;
+  expect_limit(run, "device sequential", 12.5);
+  run = device_run(&cold, 0, 0);
+  run.limits[0].read_bytes_per_s = 0;
+  expect_limit(run, NULL, 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(clear_differences_are_called_and_ranked),
@@ -833,6 +897,7 @@ int main(void) {
       cmocka_unit_test(evidence_is_the_median_of_what_is_known),
       cmocka_unit_test(allocations_are_those_of_the_pilot),
       cmocka_unit_test(the_limit_is_that_of_the_floor_that_bounds_it),
+      cmocka_unit_test(the_limit_is_the_one_that_the_cell_comes_nearest_to),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
