@@ -22,8 +22,8 @@ struct command {
   int (*run)(const struct command *self, int argc, char **argv);
 };
 
-extern const struct command cmd_bench, cmd_plan, cmd_claims, cmd_list, cmd_report, cmd_doctor, cmd_selftest, cmd_copy,
-    cmd_make, cmd_export_fio, cmd_help;
+extern const struct command cmd_bench, cmd_plan, cmd_claims, cmd_list, cmd_report, cmd_compare, cmd_doctor, cmd_selftest,
+    cmd_copy, cmd_make, cmd_export_fio, cmd_help;
 
 /* NULL-terminated; in main.c. */
 extern const struct command *const command_list[];

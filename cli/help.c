@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/method_card.h"
 #include "cli/topics.h"
+#include "methods/methods.h"
 
 void help_overview(void) {
   printf(
@@ -54,8 +56,18 @@ int command_cannot(const char *format, ...) {
   return EXIT_CANNOT;
 }
 
-/* A command, or a topic. */
+static int explain_method(const char *name) {
+  const struct weir_method *method = method_card_find(name);
+  const char *names[256] = {NULL};
+  for (unsigned i = 0; methods_list[i] && i < 255; i++) names[i] = methods_list[i]->name;
+  if (!method) return command_fail(NULL, NULL, plan_nearest(name, names), "there is no method '%s'; see 'weir list methods'", name);
+  method_card_print(method);
+  return EXIT_FINE;
+}
+
+/* A command, a topic or a method. */
 static int explain(const char *word) {
+  if (strchr(word, '/') || method_card_find(word)) return explain_method(word);
   const char *names[32] = {NULL};
   unsigned count = 0;
   for (unsigned i = 0; command_list[i] && count < 31; i++) {
@@ -90,12 +102,14 @@ static int run_help(const struct command *self, int argc, char **argv) {
 
 const struct command cmd_help = {
     .name = "help",
-    .synopsis = "[COMMAND|TOPIC]",
-    .summary = "tell the options of a command, or what rounds, ranks and warnings are",
-    .description = "Tells what a command does and its options. Topics are rounds, ranks and warnings.",
+    .synopsis = "[COMMAND|TOPIC|METHOD]",
+    .summary = "tell the options of a command, or what a topic or a method is",
+    .description = "Tells what a command does and its options. Topics are rounds, ranks and warnings. Of\n"
+        "a method it tells what it calls, what can be set, and the few lines of C that do it.",
     .examples =
         "  weir help\n"
         "  weir help bench\n"
-        "  weir help ranks\n",
+        "  weir help ranks\n"
+        "  weir help map/populate\n",
     .run = run_help,
 };

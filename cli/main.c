@@ -13,7 +13,7 @@
 #include "cli/outside.h"
 #include "version.h"
 
-const struct command *const command_list[] = {&cmd_bench,    &cmd_plan, &cmd_claims, &cmd_list, &cmd_report, &cmd_doctor,
+const struct command *const command_list[] = {&cmd_bench,    &cmd_plan, &cmd_claims, &cmd_list, &cmd_report, &cmd_compare, &cmd_doctor,
                                               &cmd_selftest, &cmd_copy, &cmd_make,   &cmd_export_fio,
                                               &cmd_help,     NULL};
 

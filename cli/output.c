@@ -14,6 +14,7 @@
 #include "cli/terminal.h"
 #include "os/os.h"
 #include "report/overlay.h"
+#include "stat/compare.h"
 
 #define RUN_FORMAT "jsonl"
 #define RUN_SUFFIX ".jsonl"
@@ -284,6 +285,7 @@ struct document {
   const struct claim_report *claims;
   const struct report_run *runs; /* several */
   unsigned run_count;
+  const struct comparison *comparison;
 };
 
 static void write_document(const struct output_list *list, const struct output *output, const struct document *document,
@@ -293,6 +295,8 @@ static void write_document(const struct output_list *list, const struct output *
     output->report->write_claims(document->claims, &options, out);
   else if (document->runs)
     output->report->write_runs(document->runs, document->run_count, &options, out);
+  else if (document->comparison && output->report)
+    output->report->write_comparison(document->comparison, &options, out);
   else if (output->report)
     output->report->write(document->summary, &options, out);
   else
@@ -392,6 +396,10 @@ int output_write(const struct output_list *list, const struct summary *summary) 
 
 int output_write_runs(const struct output_list *list, const struct report_run *runs, unsigned count) {
   return write_all(list, &(struct document){.runs = runs, .run_count = count});
+}
+
+int output_write_comparison(const struct output_list *list, const struct comparison *comparison) {
+  return write_all(list, &(struct document){.comparison = comparison, .summary = comparison->now});
 }
 
 int output_write_claims(const struct output_list *list, const struct claim_report *claims) {

@@ -77,6 +77,8 @@ int output_write(const struct output_list *list, const struct summary *summary);
 int output_write_runs(const struct output_list *list, const struct report_run *runs, unsigned count);
 /* The same for the verdicts on claims, which have no run file. */
 int output_write_claims(const struct output_list *list, const struct claim_report *claims);
+/* And for two runs side by side; a run file among them holds the run now. */
+int output_write_comparison(const struct output_list *list, const struct comparison *comparison);
 void output_release(struct output_list *list);
 
 /* Flushes standard output; EXIT_CANNOT and an error printed when what was printed did not get there, else `code`. */

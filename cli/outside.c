@@ -94,6 +94,26 @@ static int add_exec(const struct command *command, struct outside *outside, unsi
   return add_argument(outside, "--exec", text);
 }
 
+/* ---- sides of a comparison ---- */
+
+static int add_side(const struct command *command, struct outside *outside, unsigned index, sides_loader *load) {
+  static const char *const options[SIDES_MAX] = {"--old", "--new"};
+  const char *file = outside->side_files[index];
+  struct side *side = &outside->sides[index];
+  struct weir_reason problem = {.text = "out of memory"};
+  if (!file) return 0;
+  if (side_open(side, file, index, load, &problem) < 0)
+    return command_cannot("'%s': %s%s%s", file, problem.text, problem.remedy[0] ? "; " : "", problem.remedy);
+  for (unsigned i = 0; i < side->methods.count; i++)
+    if (add_method(outside, &side->methods.methods[i], &problem) < 0) return command_cannot("'%s': %s", file, problem.text);
+  return add_argument(outside, options[index], file);
+}
+
+struct measure_prepare outside_prepare(struct outside *outside) {
+  const bool bound = outside->sides[0].is_library || outside->sides[1].is_library;
+  return (struct measure_prepare){outside->sides, bound ? sides_prepare : NULL};
+}
+
 static int add_all(const struct command *command, struct outside *outside,
                    int (*load)(const char *, struct plugin *, struct weir_reason *)) {
   outside->plugins = calloc(outside->plugin_files.count + 1u, sizeof *outside->plugins);
@@ -102,6 +122,7 @@ static int add_all(const struct command *command, struct outside *outside,
   int code = add_built_in(outside);
   for (unsigned i = 0; i < outside->plugin_files.count && code == 0; i++) code = add_plugin(command, outside, i, load);
   for (unsigned i = 0; i < outside->commands.count && code == 0; i++) code = add_exec(command, outside, i);
+  for (unsigned i = 0; i < SIDES_MAX && code == 0; i++) code = add_side(command, outside, i, load);
   return code;
 }
 
@@ -110,6 +131,7 @@ int outside_open(const struct command *command, struct outside *outside) { retur
 void outside_close(struct outside *outside) {
   for (unsigned i = 0; i < outside->plugin_files.count && outside->plugins; i++) plugin_close(&outside->plugins[i]);
   for (unsigned i = 0; i < outside->commands.count && outside->execs; i++) exec_free(outside->execs[i]);
+  for (unsigned i = 0; i < SIDES_MAX; i++) side_close(&outside->sides[i]);
   free(outside->plugins);
   free(outside->execs);
   free(outside->methods);
@@ -137,6 +159,16 @@ void outside_join(const struct outside *outside, struct plan_request *request) {
 
 static const struct option_row worker_rows[] = {OUTSIDE_PLUGIN_ROW(offsetof(struct outside, plugin_files)),
                                                 OUTSIDE_EXEC_ROW(offsetof(struct outside, commands)),
+                                                {.name = "old",
+                                                 .argument = "FILE",
+                                                 .kind = OPTION_TEXT,
+                                                 .offset = offsetof(struct outside, side_files[0]),
+                                                 .help = "of a comparison"},
+                                                {.name = "new",
+                                                 .argument = "FILE",
+                                                 .kind = OPTION_TEXT,
+                                                 .offset = offsetof(struct outside, side_files[1]),
+                                                 .help = "of a comparison"},
                                                 {0}};
 static const struct command worker_command = {.name = "__worker", .options = worker_rows};
 
@@ -145,8 +177,10 @@ int outside_worker(int argc, char **argv) {
   struct option_operands operands;
   int code = EXIT_CANNOT;
   if (option_parse(&worker_command, argc, argv, &outside, &operands) == OPTION_GO &&
-      add_all(&worker_command, &outside, plugin_load) == 0)
-    code = measure_worker_main(outside.methods);
+      add_all(&worker_command, &outside, plugin_load) == 0) {
+    const struct measure_prepare prepare = outside_prepare(&outside);
+    code = measure_worker_main(outside.methods, &prepare);
+  }
   outside_close(&outside);
   return code;
 }

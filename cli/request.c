@@ -129,13 +129,16 @@ enum option_result request_parse(const struct command *command, int argc, char *
   struct option_operands operands;
   *out = (struct request){.plan.margin = MARGIN_DEFAULT, .plan.flush = PLAN_UNSAID};
   enum option_result result = option_parse(command, argc, argv, out, &operands);
-  if (result != OPTION_GO) return result;
+  return result == OPTION_GO ? request_settle(command, out, &operands) : result;
+}
+
+enum option_result request_settle(const struct command *command, struct request *out, const struct option_operands *operands) {
   if (out->memory.count > 1) command_fail(command, "--memory", NULL, "one limit for the whole run");
   if (out->memory.count > 1) return OPTION_BAD;
   if (outside_open(command, &out->outside) != 0) return OPTION_BAD;
   outside_join(&out->outside, &out->plan);
   out->plan.seed = out->seed.said ? out->seed.value : request_fresh_seed();
-  if (look_at_operands(command, &operands, &out->plan) != 0) return OPTION_BAD;
+  if (look_at_operands(command, operands, &out->plan) != 0) return OPTION_BAD;
   return look_at_places(command, &out->plan) == 0 ? OPTION_GO : OPTION_BAD;
 }
 

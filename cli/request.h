@@ -140,6 +140,8 @@ struct request {
  * OPTION_GO, OPTION_DONE or OPTION_BAD.
  */
 enum option_result request_parse(const struct command *command, int argc, char **argv, struct request *out);
+/* The second half of it, for commands that read their options themselves: what the options name is opened and looked at. */
+enum option_result request_settle(const struct command *command, struct request *out, const struct option_operands *operands);
 void request_release(struct request *request);
 /* Makes the plan in run->plan and keeps the command line. 0, or EXIT_CANNOT with the error printed. */
 int request_plan(const struct command *command, const struct request *request, int argc, char **argv, struct run *run);

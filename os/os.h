@@ -485,6 +485,8 @@ typedef void os_function(void);
 struct os_library; /* loaded once and never unloaded */
 /* Loads a shared library from the file `path`, its names not seen by others. `why` gets the system's words on failure. */
 int os_library_open(const char *path, struct os_library **out, char *why, size_t why_size);
+/* The same, and libraries that are loaded later find its names. */
+int os_library_share(const char *path, struct os_library **out, char *why, size_t why_size);
 int os_library_function(struct os_library *library, const char *name, os_function **out); /* -ENOENT */
 
 /* ---- for tests ----------------------------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/compare_text.h"
 #include "report/display.h"
 #include "report/overlay.h"
 #include "report/report.h"
@@ -337,4 +338,5 @@ static void write_csv(const struct summary *summary, const struct report_options
 const struct report report_csv = {.name = "csv",
                                 .suffix = ".csv",
                                 .summary = "one row a cell, with the columns of the block study",
-                                .write = write_csv};
+                                .write = write_csv,
+                                .write_comparison = compare_csv};

@@ -10,6 +10,7 @@
 
 #include "base/units.h"
 #include "report/claims_text.h"
+#include "report/compare_text.h"
 #include "report/json_parts.h"
 #include "report/report.h"
 
@@ -261,7 +262,8 @@ static json_t *needed_value(const struct stat_group *group) {
   return object;
 }
 
-static json_t *group_value(const struct plan *plan, const struct stat_group *group) {
+static json_t *group_value(const struct summary *summary, const struct stat_group *group) {
+  const struct plan *plan = &summary->run->plan;
   json_t *object = json_object(), *cells = json_array();
   const struct stat_cell *baseline = group->baseline >= 0 ? &group->cells[group->baseline] : NULL;
   put(object, "id", text_value(group->plan->id));
@@ -286,6 +288,7 @@ static json_t *group_value(const struct plan *plan, const struct stat_group *gro
     if (!group->cells[i].plan->twin) append(cells, cell_value(plan, group->plan, &group->cells[i]));
   }
   put(object, "cells", cells);
+  put(object, "advice", json_advice(summary, group));
   return object;
 }
 
@@ -408,7 +411,7 @@ json_t *json_summary(const struct summary *summary) {
   put(document, "private_copies", json_boolean(run->plan.private_copies));
   put(document, "environment", json_environment(run));
   put(document, "floors", floors_value(run));
-  for (unsigned i = 0; i < summary->group_count; i++) append(groups, group_value(&run->plan, &summary->groups[i]));
+  for (unsigned i = 0; i < summary->group_count; i++) append(groups, group_value(summary, &summary->groups[i]));
   put(document, "groups", groups);
   if (summary->curve_count) put(document, "curves", curves_value(summary));
   put(document, "warnings", warnings_value(run));
@@ -426,4 +429,5 @@ const struct report report_json = {.name = "json",
                                 .suffix = ".json",
                                 .summary = "the summary as one JSON document",
                                 .write = write_json,
-                                .write_claims = claims_json};
+                                .write_claims = claims_json,
+                                .write_comparison = compare_json};

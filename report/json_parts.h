@@ -10,5 +10,7 @@
 json_t *json_environment(const struct run *run);
 /* The whole summary. */
 json_t *json_summary(const struct summary *summary);
+/* What follows from a group for a program; NULL: nothing. */
+json_t *json_advice(const struct summary *summary, const struct stat_group *group);
 
 #endif

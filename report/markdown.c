@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "report/claims_text.h"
+#include "report/compare_text.h"
 #include "report/page.h"
 
 /* Wider than any sentence, so that none is broken. */
@@ -219,6 +220,24 @@ static void put_latency(const struct page *page) {
   put_lines(page, "- ", page_latency_notes);
 }
 
+static void put_code(const struct page *page, const char *title, const char *code) {
+  if (code) fprintf(page->out, "\n%s\n\n```c\n%s```\n", title, code);
+}
+
+/* What follows for a program, with the lines that do it. */
+static void put_advice(const struct page *page) {
+  struct text text = {0};
+  page_put_advice(page, &text);
+  if (text.length > 0) {
+    fputs("\n### What to do\n\n", page->out);
+    put_escaped(page->out, text_string(&text));
+    putc('\n', page->out);
+    put_code(page, "By hand:", page_plain_code(page));
+    put_code(page, "By libweir:", page_library_code(page));
+  }
+  text_release(&text);
+}
+
 static void put_group(const struct page *page) {
   struct text left = {0}, right = {0};
   page_put_heading(page, &left, &right);
@@ -238,6 +257,7 @@ static void put_group(const struct page *page) {
     put_lines(page, "- ", page_answer);
     put_lines(page, "- ", page_certainty);
     put_lines(page, "- ", page_evidence);
+    put_advice(page);
   }
   text_release(&left);
   text_release(&right);
@@ -286,4 +306,5 @@ const struct report report_markdown = {.name = "markdown",
                                 .suffix = ".md",
                                 .summary = "the answer as Markdown, for issues and wikis",
                                 .write = write_markdown,
-                                .write_claims = claims_markdown};
+                                .write_claims = claims_markdown,
+                                .write_comparison = compare_markdown};

@@ -98,6 +98,16 @@ void page_certainty(const struct page *page);
 /* What the numbers rest on. */
 void page_evidence(const struct page *page);
 
+/* ---- advice_words.c: what follows for a program ---- */
+
+/* At most four lines; nothing where the group makes no claim, or is ranked by what is used up. */
+void page_advice(const struct page *page);
+/* All that there is to say, on one line. */
+void page_put_advice(const struct page *page, struct text *out);
+/* The lines of C for the method that leads, and those by libweir; NULL: none. */
+const char *page_plain_code(const struct page *page);
+const char *page_library_code(const struct page *page);
+
 /* ---- curves.c: what groups of different request sizes say together; below them ---- */
 
 void page_curves(const struct page *page);

@@ -12,6 +12,7 @@
 
 struct overlay;
 struct claim_report;
+struct comparison;
 
 struct report_options {
   bool color;      /* ANSI colours; never the only carrier of a meaning */
@@ -36,6 +37,8 @@ struct report {
   void (*write_runs)(const struct report_run *runs, unsigned count, const struct report_options *options, FILE *out);
   /* Why this build cannot write it, or NULL; no function: it always can. */
   const char *(*missing)(void);
+  /* Two runs side by side, see stat/compare.h; NULL: not in this form. */
+  void (*write_comparison)(const struct comparison *comparison, const struct report_options *options, FILE *out);
 };
 
 extern const struct report *const report_list[]; /* NULL-terminated */

@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "report/claims_text.h"
+#include "report/compare_text.h"
 #include "report/page.h"
 
 #define WIDTH_PRESET 100u
@@ -86,6 +87,7 @@ static void print_group(struct page *page) {
   }
   page_absences(page);
   page_answer(page);
+  page_advice(page);
   page_certainty(page);
   page_evidence(page);
 }
@@ -300,4 +302,5 @@ const struct report report_table = {.name = "table",
                                 .summary = "the answer as a table for the terminal",
                                 .write = write_table,
                                 .write_claims = claims_table,
+                                .write_comparison = compare_table,
                                 .write_runs = write_runs};

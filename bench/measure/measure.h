@@ -27,8 +27,18 @@ struct measure_event {
 };
 struct measure_observer { void *context; void (*event)(void *context, const struct measure_event *event); };
 
+/*
+ * Called in the worker process of a sample before its method is used, for methods that need something there first; may change
+ * what `method` points to. 0, or a negative errno value with words in `problem`: then the cell is not available.
+ */
+struct measure_prepare {
+  void *context;
+  int (*prepare)(void *context, const struct weir_method *method, struct weir_reason *problem); /* NULL: nothing */
+};
+
 struct measure_options {
   const struct weir_method *const *methods; /* all that there are; the floors use `null` */
+  struct measure_prepare prepare;
   const char *const *worker_arguments; /* what a newly executed worker needs to find the same methods, or NULL */
   const char *const *worker_prefix;    /* a program that runs the worker and looks at it, or NULL; see measure_one */
   uint64_t memory_limit;         /* bytes that the run may have, page cache included; 0: what there is */
@@ -63,6 +73,6 @@ int measure_check(struct run *run, const struct measure_options *options, struct
 int measure_one(struct run *run, const struct measure_options *options, struct weir_reason *problem);
 
 /* The other side of `--process fresh`: runs one sample as the parent left it in the inherited files. */
-int measure_worker_main(const struct weir_method *const *methods);
+int measure_worker_main(const struct weir_method *const *methods, const struct measure_prepare *prepare);
 
 #endif

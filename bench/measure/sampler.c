@@ -39,7 +39,8 @@ int sampler_open(struct sampler *sampler, struct run *run, const struct measure_
   int result = scratch_open(&sampler->scratch, plan->places, scratch_needed ? plan->place_count : 0, problem);
   if (result == 0) result = content_init(&sampler->content, plan->seed);
   if (result == 0) result = share_order(sampler);
-  sampler->scene = (struct worker_scene){.run = run, .content = &sampler->content, .janitor = sampler->scratch.lifeline};
+  sampler->scene = (struct worker_scene){.run = run, .content = &sampler->content, .prepare = options->prepare,
+                                         .janitor = sampler->scratch.lifeline};
   if (result == 0) result = sampler_layout(sampler, problem);
   if (result < 0 && result != -EINTR && !problem->text[0])
     snprintf(problem->text, sizeof problem->text, "the run cannot be prepared: %s", strerror(-result));

@@ -542,9 +542,18 @@ static int make_stream(struct crew *crew) {
   return code;
 }
 
+/* False: this cell cannot be measured, and the order says why. */
+static bool prepare(const struct worker_scene *scene, const struct plan_cell *cell, struct worker_order *order) {
+  if (!scene->prepare.prepare || !cell->impl) return true;
+  if (scene->prepare.prepare(scene->prepare.context, cell->impl, &order->reason) == 0) return true;
+  atomic_store(&order->outcome, (int)WORKER_UNAVAILABLE);
+  return false;
+}
+
 int worker_body(const struct worker_scene *scene, struct worker_order *order) {
   os_close(scene->janitor);
   os_memory_volunteer(); /* a row less is better than a run less */
+  if (!prepare(scene, &scene->run->plan.groups[order->group].cells[order->cell], order)) return 0;
   os_peak_reset();
   uint64_t resident = os_resident_bytes();
   const struct plan_cell *cell = &scene->run->plan.groups[order->group].cells[order->cell];
@@ -586,7 +595,7 @@ static int read_plan(os_file file, const struct weir_method *const *methods, str
   return result;
 }
 
-int measure_worker_main(const struct weir_method *const *methods) {
+int measure_worker_main(const struct weir_method *const *methods, const struct measure_prepare *prepare) {
   const os_file plan_file = 3, order_file = 4;
   struct run run = {0};
   struct content content;
@@ -598,7 +607,7 @@ int measure_worker_main(const struct weir_method *const *methods) {
   if (read_plan(plan_file, methods, &run) < 0) return 2;
   if (content_init(&content, run.plan.seed) < 0) return 2;
   if (run.plan.latency) os_fast_clock_start();
-  const struct worker_scene scene = {.run = &run, .content = &content, .janitor = os_no_file};
+  const struct worker_scene scene = {.run = &run, .content = &content, .prepare = *prepare, .janitor = os_no_file};
   return worker_body(&scene, order);
 }
 

@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 
 #include "measure/content.h"
+#include "measure/measure.h"
 #include "measure/reference.h"
 #include "measure/run.h"
 #include "os/os.h"
@@ -64,6 +65,7 @@ struct worker_scene {      /* the same for all samples of a run */
   const struct run *run;
   const struct content *content;
   const struct reference *stream; /* of the sample at hand, if it is one of a stream; NULL: not made yet */
+  struct measure_prepare prepare;
   os_file janitor;         /* closed first, so that only the run itself keeps the janitor waiting; os_no_file: none */
 };
 

@@ -86,7 +86,7 @@ int ranking_ranges(const struct series *series, const struct paired_duel *duels,
  * A difference must clear what this run showed between two identical cells; likeness must be as close as the user asked.
  * A noisy run that widened both would call everything the same.
  */
-static enum stat_verdict judge(struct stat_interval ratio, double effective, double asked) {
+enum stat_verdict ranking_judge(struct stat_interval ratio, double effective, double asked) {
   if (!ratio.known) return STAT_UNCLEAR;
   if (ratio.low > 1 + effective) return STAT_FASTER;
   if (ratio.high < 1 / (1 + effective)) return STAT_SLOWER;
@@ -101,7 +101,7 @@ void ranking_verdicts(const struct series *series, const struct paired_duel *due
     struct stat_cell *cell = &group->cells[index];
     cell->speed_ratio = group->pairs[(size_t)group->baseline * group->cell_count + index];
     bool enough = duels[base * series->k + x].n >= group->needed_baseline;
-    cell->verdict = enough ? judge(cell->speed_ratio, group->margin, series->run->plan.margin) : STAT_UNCLEAR;
+    cell->verdict = enough ? ranking_judge(cell->speed_ratio, group->margin, series->run->plan.margin) : STAT_UNCLEAR;
     if (x == base) cell->verdict = STAT_BASELINE;
   }
 }

@@ -13,4 +13,7 @@ int ranking_ranges(const struct series *series, const struct paired_duel *duels,
 /* Sets speed_ratio and verdict of the cells in play. Needs baseline, pairs and margin. */
 void ranking_verdicts(const struct series *series, const struct paired_duel *duels, struct stat_group *group);
 
+/* The word for a ratio: `effective` is the margin of a difference, `asked` that of likeness. */
+enum stat_verdict ranking_judge(struct stat_interval ratio, double effective, double asked);
+
 #endif

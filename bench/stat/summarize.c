@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "stat/advice.h"
 #include "stat/curve.h"
 #include "stat/evidence.h"
 #include "stat/exact.h"
@@ -226,6 +227,7 @@ int stat_summarize(const struct run *run, struct summary *out) {
     out->failed |= has_failures(&out->groups[g]);
     out->inconclusive |= is_inconclusive(&out->groups[g]);
   }
+  advice_fill(out);
   int error = curve_fill(out);
   if (error) stat_release(out);
   return error;

@@ -56,6 +56,49 @@ struct stat_cell {
   struct stat_latency *latency;  /* NULL: operations were not timed */
 };
 
+/*
+ * What follows for somebody who writes a program: facts only, each from cells that were measured in this run. Words are the
+ * reports'.
+ */
+/* A parameter of the cell that leads, along which cells of the same method were measured that differ in nothing else. */
+struct stat_knob {
+  const struct plan_param *least, *most;  /* values measured; NULL: only one was */
+  const struct plan_param *enough;        /* the least that no other one of them is surely faster than */
+  const struct plan_param *beats_from;    /* the least from which on all are faster than the baseline; NULL: not all, or it is least */
+};
+/* Groups of this run that differ from this one in the size of file or request alone: where the lead begins and ends. */
+struct stat_crossing {
+  unsigned measured;                /* values, with this group's */
+  uint64_t least, most;             /* of them */
+  uint64_t from;                    /* least from which on, up to this one, the lead's method is faster than the baseline; 0: not here */
+  uint64_t below;                   /* the next smaller value; 0: none was measured */
+  enum stat_verdict below_verdict;  /* the lead's method against the baseline there */
+  uint64_t above;                   /* the next larger value at which the lead's method is not in the best set; 0: none */
+  const struct stat_cell *above_lead;
+};
+/* A group of this run that differs in one word. */
+struct stat_change {
+  const struct stat_group *group;
+  const char *word;                 /* "cold", "random", "each" ... */
+  const struct stat_cell *lead;     /* first of the best set there */
+  bool holds;                       /* the lead's method is in the best set there too */
+};
+#define STAT_CHANGES_MAX 4u
+struct stat_advice {
+  const struct stat_cell *lead;     /* NULL: the group makes no claim, and nothing is advised */
+  bool keeps_baseline;              /* the lead is the baseline: no other one is surely faster */
+  unsigned tied;                    /* others in the best set */
+  const struct stat_cell *frugal;   /* of these, one that takes a fifth less processor time than the lead; NULL: none */
+  struct stat_knob block, depth;
+  struct stat_crossing size, request;
+  double cpu_ratio;                 /* lead by baseline; 0 unknown */
+  double extra_bytes;               /* of memory, beyond the baseline's; may be negative */
+  bool knows_memory;
+  unsigned change_count;
+  struct stat_change changes[STAT_CHANGES_MAX];
+  const char *not_measured[3];      /* "cold", "durable" ...: what could change it; NULL-terminated */
+};
+
 struct stat_group {
   const struct plan_group *plan;
   unsigned k;                    /* cells that count and have samples */
@@ -77,6 +120,7 @@ struct stat_group {
   struct stat_interval *pairs;   /* cell_count x cell_count: [i * cell_count + j] = speed of j against i */
   unsigned *order;               /* cell indices for printing: ranked by median, then failed, then unavailable; no twin */
   unsigned order_count;
+  struct stat_advice advice;
 };
 
 /*

@@ -18,12 +18,20 @@ static int explain(char *why, size_t why_size, int code) {
 }
 
 /* A name without a slash would be searched along library paths; here it is a file like every other. */
-int os_library_open(const char *path, struct os_library **out, char *why, size_t why_size) {
+static int open_library(const char *path, int scope, struct os_library **out, char *why, size_t why_size) {
   char literal[PATH_MAX];
   const char *lead = strchr(path, '/') ? "" : "./";
   if (snprintf(literal, sizeof literal, "%s%s", lead, path) >= (int)sizeof literal) return explain(why, why_size, -ENAMETOOLONG);
-  *out = (struct os_library *)dlopen(literal, RTLD_NOW | RTLD_LOCAL);
+  *out = (struct os_library *)dlopen(literal, RTLD_NOW | scope);
   return *out ? 0 : explain(why, why_size, -ENOEXEC);
+}
+
+int os_library_open(const char *path, struct os_library **out, char *why, size_t why_size) {
+  return open_library(path, RTLD_LOCAL, out, why, why_size);
+}
+
+int os_library_share(const char *path, struct os_library **out, char *why, size_t why_size) {
+  return open_library(path, RTLD_GLOBAL, out, why, why_size);
 }
 
 int os_library_function(struct os_library *library, const char *name, os_function **out) {

@@ -89,8 +89,15 @@ static unsigned bars_of(const char *line) {
 /* Every row has as many fields as the titles above it. */
 static void check_markdown(const char *text) {
   unsigned fields = 0;
+  bool block = false; /* of code: lines of our own, as they stand */
   while (*text != '\0') {
     size_t length = strcspn(text, "\n");
+    const bool fence = strncmp(text, "```", 3) == 0;
+    if (fence) block = !block;
+    if (fence || block) {
+      text += length + (text[length] == '\n');
+      continue;
+    }
     char *line = strndup(text, length);
     assert_non_null(line);
     for (size_t i = 0; i < length; i++) {
@@ -103,6 +110,7 @@ static void check_markdown(const char *text) {
     free(line);
     text += length + (text[length] == '\n');
   }
+  assert_false(block);
 }
 
 static void check_reports(const struct run *run) {
@@ -147,6 +155,13 @@ static void whole_run(void **state) {
   check_reports(&run);
   contains(&run, "★ with 95 % confidence");
   contains_not(&run, "#twin");
+  contains(&run, "→ Use map/populate (1.34×).");
+  contains(&run, "In C: weir help map/populate");
+  char *markdown = report_text(&run, "markdown", 0, false), *json = report_text(&run, "json", 0, false);
+  assert_non_null(strstr(markdown, "By libweir:\n\n```c\nint read_blocks("));
+  assert_non_null(strstr(json, "\"lead\": \"map/populate\""));
+  free(markdown);
+  free(json);
   run_release(&run);
 }
 

@@ -219,6 +219,43 @@ static void what_is_said_to_be_callable_is_called(void **state) {
   }
 }
 
+static void an_identical_copy_is_rarely_called_different(void **state) {
+  (void)state;
+  struct world world = {.cells = 3, .rounds = 40, .margin = 0.03, .twin = true, .jitter = 0.014};
+  struct tally tally = simulate(&world, "3 alike, 40 rounds, margin 3 %", 100);
+  assert_true(tally.called <= 10);
+  world.margin = 0;
+  world.twin = false;
+  tally = simulate(&world, "the same, margin 0", 100);
+  assert_true(tally.called <= 10);
+}
+
+/*
+ * The exact power: of each run, the ratio from which on cell 1 is called faster (its times fall by just that, and the interval
+ * moves along); the ratio that four of five runs call is what the runs themselves should have named.
+ */
+static void the_smallest_callable_ratio_is_that_of_the_exact_power(void **state) {
+  (void)state;
+  static const struct { unsigned cells, rounds; } shapes[] = {{11, 20}, {30, 20}, {5, 12}, {10, 40}};
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+    double callables[RUNS_MAX], thresholds[RUNS_MAX];
+    const struct world world = {.cells = shapes[i].cells, .rounds = shapes[i].rounds, .margin = 0.03, .jitter = 0.02};
+    for (unsigned r = 0; r < RUNS_MAX; r++) {
+      struct run run = measure(&world, r);
+      struct summary summary = made_summary(&run);
+      callables[r] = summary.groups[0].smallest_callable_ratio;
+      thresholds[r] = (1 + world.margin) / summary.groups[0].cells[1].speed_ratio.low;
+      stat_release(&summary);
+      run_release(&run);
+    }
+    exact_sort(thresholds, RUNS_MAX);
+    const double said = exact_median(callables, RUNS_MAX), exact = thresholds[RUNS_MAX * 4 / 5];
+    print_message("%2u cells, %u rounds: callable by the run %.2f %%, in four of five runs %.2f %%\n", world.cells, world.rounds,
+                  (said - 1) * 100, (exact - 1) * 100);
+    assert_true(fabs((said - 1) / (exact - 1) - 1) <= 0.1);
+  }
+}
+
 /* Looking after every round and stopping at the first difference is what a fixed number of rounds guards against. */
 static void peeking_breaks_the_level_that_a_fixed_number_keeps(void **state) {
   (void)state;
@@ -250,6 +287,8 @@ int main(void) {
       cmocka_unit_test(the_truth_is_covered),
       cmocka_unit_test(a_delay_of_6_percent_is_called),
       cmocka_unit_test(what_is_said_to_be_callable_is_called),
+      cmocka_unit_test(an_identical_copy_is_rarely_called_different),
+      cmocka_unit_test(the_smallest_callable_ratio_is_that_of_the_exact_power),
       cmocka_unit_test(peeking_breaks_the_level_that_a_fixed_number_keeps),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
