@@ -106,7 +106,8 @@ static void put_banner(const struct html *html) {
       "<strong class=\"brand\">weir</strong>\n<div class=\"of\">",
       html->out);
   for (unsigned run = 0; run < html->count; run++) {
-    const struct page page = html_page(html, run, NULL);
+    struct page page = html_page(html, run, NULL);
+    page.overlay = NULL; /* told where its lines are drawn */
     if (html->count > 1) {
       fprintf(html->out, "<p class=\"run-name\"><span class=\"letter\">%c</span> <b>", HTML_LETTER(run));
       html_words(html->out, html->runs[run].name);

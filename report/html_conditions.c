@@ -74,6 +74,13 @@ static void put_time(struct text *out, long long seconds) {
               of_year - (153 * month + 2) / 5 + 1, seconds % 86400 / 3600, seconds % 3600 / 60);
 }
 
+static bool is_yes_or_no(const char *name) {
+  static const char *const ends[] = {"_trusted", ".rotational", ".ram_backed", ".packs", ".compressible"};
+  bool found = false;
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) found = found || ends_with(name, ends[i]);
+  return found;
+}
+
 static void put_fact(struct text *out, const char *name, const char *value) {
   char size[UNITS_TEXT_MAX];
   const double number = strtod(value, NULL);
@@ -81,6 +88,8 @@ static void put_fact(struct text *out, const char *name, const char *value) {
     text_put(out, units_size_text(number, size));
   } else if (ends_with(name, "_kib")) {
     text_put(out, units_size_text(number * 1024, size));
+  } else if (is_yes_or_no(name) && (strcmp(value, "1") == 0 || strcmp(value, "0") == 0)) {
+    text_put(out, value[0] == '1' ? "yes" : "no");
   } else if (strcmp(name, "started_s") == 0 && number > 0 && number < 1e11) {
     put_time(out, strtoll(value, NULL, 10));
   } else {

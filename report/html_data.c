@@ -135,6 +135,7 @@ static void add_to_cell(json_t *cell, const struct html *html, const struct stat
   const struct overlay_figure *figure = overlay_find(html->options->overlay, group->plan, stat->plan);
   put(cell, "id", name_value(stat->plan->id));
   put(cell, "method", name_value(stat->plan->method));
+  (void)json_object_del(json_object_get(cell, "latency_ns"), "histogram"); /* percentiles and octaves are drawn */
   put(cell, "best", json_boolean(stat->best && group->k > 1));
   put(cell, "floor", json_boolean(page_is_floor(stat)));
   if (figure != NULL) put(cell, "published_mb_per_s", figure->mb_per_s > 0 ? json_real(figure->mb_per_s) : NULL);

@@ -203,9 +203,10 @@ const faultsOf = (cost) => (cost.minor_faults == null || cost.major_faults == nu
 const COSTS = [
   { title: 'CPU', small: 'per GiB', of: (row) => perGib(row, row.cell.cost.cpu_ns), text: asTime },
   { title: 'CPU', small: 'per pass', of: (row) => (row.cell.bytes_per_s ? null : row.cell.cost.cpu_ns), text: asTime },
-  { title: 'System calls', small: 'per GiB', of: (row) => perGib(row, row.cell.cost.system_calls), text: asCount },
+  { title: 'Calls', small: 'per GiB', of: (row) => perGib(row, row.cell.cost.system_calls), text: asCount },
   { title: 'Faults', small: 'per GiB', of: (row) => perGib(row, faultsOf(row.cell.cost)), text: asCount },
   { title: 'Memory', small: 'at most', of: (row) => row.cell.cost.peak_bytes, text: asBytes },
+  { title: 'Evicted', small: 'of others\' cache', of: (row) => row.cell.cost.evicted_share, text: (share) => (share * 100).toFixed(share < 0.1 ? 1 : 0) + ' %' },
 ];
 
 const costChart = (rows, panel, cost) => {
@@ -230,26 +231,31 @@ const nameRoom = (rows, width) => {
   return room < width * 0.45 ? { left: room, above: false } : { left: several ? 22 : 4, above: true };
 };
 
-const rowCharts = (section, holder, aligned, onBaseline) => {
-  const rows = rowsOf(section), width = holder.clientWidth;
-  if (!rows.length) return;
-  const costs = COSTS.filter((cost) => rows.some((row) => row.cell.cost && cost.of(row) > 0));
-  const wide = width >= 1000, gap = 18, costWidth = Math.max(104, Math.min(140, width * 0.085));
-  const shown = wide ? costs.slice(0, 3) : costs;
-  const samples = wide ? Math.round((width - shown.length * (costWidth + gap) - gap) * 0.36) : width;
-  const first = wide ? width - samples - gap - shown.length * (costWidth + gap) : width;
-  const named = { names: true, ...nameRoom(rows, first) }, bare = { names: !wide, above: wide ? named.above : true, left: wide ? 8 : 4 };
-  const panels = element('div', { className: 'panels' });
-  const speed = speedChart(rows, { ...named, width: first, right: 96 });
-  speed.svg.addEventListener('click', () => { if (speed.svg.value) onBaseline(speed.svg.value.id); });
-  panels.append(speed.made);
-  const strip = sampleChart(rows, { ...bare, width: samples, right: 10 }, aligned);
-  if (strip) panels.append(strip);
-  for (const cost of shown) {
-    const narrow = wide ? costWidth : Math.min(width, 460);
-    const chart = costChart(rows, { ...bare, width: narrow, right: 56 }, cost);
-    if (chart) panels.append(chart);
+/*
+ * Wide: all in one row, the names once. Else one below the other, each with its names; the costs share a row. Narrow: of the costs
+ * the first; the table has all.
+ */
+const layoutOf = (rows, width) => {
+  const costs = COSTS.filter((cost) => rows.some((row) => row.cell.cost && cost.of(row) > 0)), gap = 18;
+  if (width < 1000) {
+    const shown = costs.slice(0, width < 600 ? 1 : 3), own = { names: true, ...nameRoom(rows, width) };
+    const narrow = own.above || shown.length < 2 ? width : Math.floor((width - own.left - gap * (shown.length - 1)) / shown.length);
+    return { gap, speed: { ...own, width }, samples: { ...own, width }, shown, cost: (i) => (own.above || shown.length < 2 ? { ...own, width }
+      : i === 0 ? { ...own, width: narrow + own.left } : { names: false, above: false, left: 4, width: narrow }) };
   }
-  panels.style.columnGap = gap + 'px';
+  const shown = costs.slice(0, 4), each = Math.max(104, Math.min(136, width * 0.085)), rest = width - shown.length * (each + gap) - gap;
+  const samples = Math.round(rest * 0.4), own = { names: true, ...nameRoom(rows, rest - samples) }, bare = { names: false, above: own.above, left: 8 };
+  return { gap, speed: { ...own, width: rest - samples }, samples: { ...bare, width: samples }, shown, cost: () => ({ ...bare, width: each }) };
+};
+
+const rowCharts = (section, holder, aligned, onBaseline) => {
+  const rows = rowsOf(section);
+  if (!rows.length) return;
+  const layout = layoutOf(rows, holder.clientWidth), panels = element('div', { className: 'panels' });
+  const speed = speedChart(rows, { ...layout.speed, right: 96 });
+  speed.svg.addEventListener('click', () => { if (speed.svg.value) onBaseline(speed.svg.value.id); });
+  panels.style.columnGap = layout.gap + 'px';
+  panels.append(speed.made, ...[sampleChart(rows, { ...layout.samples, right: 10 }, aligned),
+    ...layout.shown.map((cost, i) => costChart(rows, { ...layout.cost(i), right: 58 }, cost))].filter(Boolean));
   holder.append(panels);
 };

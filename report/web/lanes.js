@@ -7,8 +7,16 @@ const LANES = [
   { key: 'foreign_bytes', title: "others' I/O", share: false },
 ];
 
-const laneOf = (samples, lane) => {
-  const sums = new Map();
+/* What the run watched round by round, where it did: also what happened between the samples. */
+const watchedOf = (run, group) => (run.time_line || []).filter((one) => one.group === group.id && one.round >= 1);
+
+const laneOf = (run, group, lane) => {
+  const watched = watchedOf(run, group), samples = group.samples, sums = new Map();
+  if (watched.length && lane.share) {
+    const processors = lane.key === 'steal_ns' ? run.environment.cpus || 1 : 1;
+    return watched.map((one) => ({ round: one.round, value: (one[lane.key] || 0) / Math.max(one.elapsed_ns * processors, 1) }));
+  }
+  if (!samples[lane.key]) return [];
   samples.round.forEach((round, i) => {
     const sum = sums.get(round) || { value: 0, wall: 0 };
     sum.value += Math.max(samples[lane.key][i], 0);
@@ -18,10 +26,17 @@ const laneOf = (samples, lane) => {
   return [...sums].map(([round, sum]) => ({ round, value: lane.share ? sum.value / Math.max(sum.wall, 1) : sum.value })).sort((a, b) => a.round - b.round);
 };
 
+/* The control that stands first and last in each round, by its median; and the rounds that were not like the others. */
+const controlOf = (watched) => {
+  const known = watched.flatMap((one) => one.control_ns.filter((ns) => ns > 0).map((ns, i) => ({ round: one.round - 0.3 + 0.6 * i, ns })));
+  const own = known.length ? middle(known.map((one) => one.ns)) : 0;
+  return known.map((one) => ({ ...one, value: one.ns / own }));
+};
+
 const laneText = (lane, value) => (lane.share ? (value * 100).toFixed(value < 0.0995 ? 1 : 0) + ' %' : asBytes(value));
 
-const laneChart = (samples, lane, width, rounds) => {
-  const points = laneOf(samples, lane), most = Math.max(...points.map((point) => point.value));
+const laneChart = (points, lane, width, rounds) => {
+  const most = Math.max(...points.map((point) => point.value), 0);
   if (!(most > 0)) return null;
   return Plot.plot({
     width, height: 30, marginLeft: 104, marginRight: 78, marginTop: 3, marginBottom: 3, style: STYLE, x: { domain: rounds, axis: null },
@@ -52,7 +67,8 @@ const timeline = (run, r, group, base, width) => {
   if (points.length < 2 || group.rounds < 2) return null;
   const rounds = [Math.min(...points.map((p) => p.round)) - 0.5, Math.max(...points.map((p) => p.round)) + 0.5];
   const factors = [...roundFactors(group)].map(([round, value]) => ({ round, value })).sort((a, b) => a.round - b.round);
-  const domain = extent(points.map((p) => p.value), 1.02);
+  const watched = watchedOf(run, group), noisy = watched.filter((one) => one.noisy.length), control = controlOf(watched);
+  const domain = extent([...points, ...control].map((p) => p.value), 1.02);
   const order = (p) => points.filter((q) => q.round === p.round).sort((a, b) => a.position - b.position).map((q) => q.id);
   const svg = Plot.plot({
     width, height: 170, marginLeft: 104, marginRight: 78, marginTop: 6, marginBottom: 30, style: STYLE,
@@ -60,23 +76,25 @@ const timeline = (run, r, group, base, width) => {
     marks: [
       axis(Plot.axisX, d3.ticks(...rounds, Math.min(10, (width - 182) / 32)).filter(Number.isInteger), String),
       axis(Plot.axisY, logTicks(...domain, 134, 24), (tick) => +tick.toPrecision(3) + '×'),
+      Plot.rectX(noisy, { x1: (one) => one.round - 0.5, x2: (one) => one.round + 0.5, fill: 'var(--band)' }),
       Plot.ruleY([1], { stroke: 'var(--line)' }),
       Plot.line(points, { x: 'round', y: 'value', z: 'id', stroke: 'var(--grey)', strokeWidth: 1, strokeOpacity: 0.75 }),
       Plot.line(factors, { x: 'round', y: 'value', stroke: 'var(--accent)', strokeWidth: 2.2 }),
+      Plot.line(control, { x: 'round', y: 'value', stroke: COLOURS[2], strokeWidth: 1.6, strokeDasharray: '4 3' }),
       Plot.dot(points.filter((p) => p.flags), { x: 'round', y: 'value', stroke: 'var(--slower)', r: 3 }),
-      Plot.line(points, Plot.pointerX({ x: 'round', y: 'value', z: null, strokeWidth: 0 })),
       Plot.tip(points, Plot.pointer({ x: 'round', y: 'value', fill: 'var(--panel)', fontSize: 11, fontFamily: 'var(--mono)', lineWidth: 60,
         title: (p) => `${p.id}\nround ${p.round}: ${asRatio(p.value)} of its median\norder: ${order(p).slice(0, 6).join(', ')}${order(p).length > 6 ? ' …' : ''}` })),
     ],
   });
-  const made = figure('Rounds', 'round by round; grey: time of each method by its own median; blue: of all', svg,
+  const made = figure('Rounds', `grey: time of each method by its own median; blue: of all${control.length ? '; dashed: the control' : ''}`, svg,
     'Time of each method by its own median, round after round');
-  const quiet = [];
+  const quiet = [], told = noisy.map((one) => `${one.round} (${one.noisy.join(', ')})`);
   for (const lane of LANES) {
-    const chart = group.samples[lane.key] ? laneChart(group.samples, lane, width, rounds) : null;
+    const chart = laneChart(laneOf(run, group, lane), lane, width, rounds);
     if (chart) made.append(chart);
     else quiet.push(lane.title);
   }
+  if (told.length) made.append(element('p', { className: 'note' }, `Not like the others (shaded), kept all the same: round ${told.join(', ')}.`));
   if (quiet.length) made.append(element('p', { className: 'note' }, `None seen, or not told by the system: ${quiet.join(', ')}.`));
   if (several) made.querySelector('figcaption').prepend(element('span', { className: 'letter' }, letterOf(r)), ' ');
   return made;
@@ -85,10 +103,8 @@ const timeline = (run, r, group, base, width) => {
 /* ---- latency ---- */
 
 /* Percentiles of a cell as points; what the samples were too few for is not there. */
-const percentilesOf = (cell) => Object.entries((cell.latency_ns && cell.latency_ns.percentiles) || {})
-  .filter(([, value]) => value && value.median > 0)
-  .map(([name, value]) => ({ name, share: parseFloat(name.replace(/^p/, '')), ...value }))
-  .sort((a, b) => a.share - b.share);
+const percentilesOf = (cell) => Object.entries(cell.latency_ns || {}).filter(([name, value]) => /^p[\d.]+$/.test(name) && value && value.median > 0)
+  .map(([name, value]) => ({ name, share: parseFloat(name.slice(1)), ...value })).sort((a, b) => a.share - b.share);
 
 /* Operations by powers of two, where that is all there is. */
 const shareOf = (cell) => {

@@ -105,7 +105,7 @@ const curveChart = (title, small, every, options) => {
     marks: [
       Plot.gridY(rateTicks(...domain, 220), { stroke: 'var(--line)', strokeOpacity: 1 }),
       axis(Plot.axisY, rateTicks(...domain, 220), (tick) => asSize(tick) + '/s'), axis(Plot.axisX, xs.filter((_, i) => i % step === 0), options.xText),
-      Plot.areaY(measured.filter((p) => p.low != null), { x: 'x', y1: 'low', y2: 'high', z: 'name', fill: colour, fillOpacity: 0.16, fx }),
+      Plot.areaY(measured.filter((p) => p.low != null), { x: 'x', y1: 'low', y2: 'high', z: 'name', fill: colour, fillOpacity: 0.1, fx }),
       Plot.line(published, { x: 'x', y: 'rate', z: 'name', stroke: colour, strokeDasharray: '2 4', strokeWidth: 1.4, fx }),
       Plot.line(measured, { x: 'x', y: 'rate', z: 'name', stroke: colour, strokeWidth: 1.8, fx }),
       ...known.map((name, i) => Plot.dot(measured.filter((p) => p.name === name), { x: 'x', y: 'rate', r: 3.2, symbol: SYMBOLS[i], fill: COLOURS[i], stroke: COLOURS[i], fx })),

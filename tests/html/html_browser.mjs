@@ -69,7 +69,7 @@ const looksRight = async (name, width, colorScheme) => {
   const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor.match(/\d+/g).map(Number).reduce((a, b) => a + b) / 3);
   assert.ok(colorScheme === 'dark' ? ground < 60 : ground > 220, `${colorScheme}: ${ground}`);
   await page.screenshot({ path: path.join(folder, `${name.replace('.html', '')}-${width}-${colorScheme}.png`) });
-  await page.screenshot({ path: path.join(folder, `${name.replace('.html', '')}-${width}-${colorScheme}-full.png`), fullPage: true });
+  if (process.env.KEEP) await page.screenshot({ path: path.join(folder, `${name.replace('.html', '')}-${width}-${colorScheme}-whole.png`), fullPage: true });
   await close();
 };
 

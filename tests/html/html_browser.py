@@ -62,7 +62,8 @@ def main():
         folder = keep or pathlib.Path(scratch)
         folder.mkdir(exist_ok=True)
         make_pages(program, runs, folder)
-        environment = {**os.environ, "HOME": scratch, "PLAYWRIGHT": str(packages / "node_modules/playwright-core/index.js")}
+        environment = {**os.environ, "HOME": scratch, "KEEP": "yes" if keep else "",
+                       "PLAYWRIGHT": str(packages / "node_modules/playwright-core/index.js")}
         sys.exit(subprocess.run(["node", HERE.with_suffix(".mjs"), browser(), folder], env=environment).returncode)
 
 
