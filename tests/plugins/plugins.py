@@ -153,30 +153,49 @@ def test_memory_that_a_pass_takes_is_counted():
     expect([cell["cost"]["allocations"] for name, cell in found.items() if name.startswith("exec/")], [None])
 
 
-def test_slow_copy_is_called_slower_and_exact_copy_is_not():
-    """Judged by the verdicts, on a machine that may be shared: by time, and where others make that noisy, by processor time.
+def measured_copies(rank):
+    """The smallest ratio that the run could have called, and the verdicts on fd/pread's copies."""
+    done = weir("bench", "-q", "--plugin", COPY, "-m", "fd/pread[block=1MiB]", "-m", "copy/*[block=1MiB]", "--size", "8MiB",
+                "--rounds", "40", "--rank-by", rank, "--format", "json")
+    expect(done.returncode, 0)
+    group = json.loads(done.stdout)["groups"][0]
+    return group["smallest_callable_ratio"] or 9, {cell["method"]: cell["verdict"] for cell in group["cells"]}
 
-    A run that says itself that it could not have called 6 % proves nothing in either direction; if all say so, this part is
-    skipped.
+
+def called_right(tries):
+    """One repetition: a run that calls the slow copy slower and leaves the exact one alone, none that says anything else."""
+    noisy = any(rank == "time" and ratio > 1.05 for rank, ratio, _, _ in tries)
+    for rank in ("cpu", "cpu", "cpu") if noisy else ("time", "cpu", "cpu", "cpu"):
+        ratio, verdict = measured_copies(rank)
+        tries.append((rank, round(ratio, 3), verdict["copy/slow"], verdict["copy/exact"]))
+        if verdict["copy/slow"] in ("faster", "same") or verdict["copy/exact"] in ("faster", "slower"):
+            return False
+        if verdict["copy/slow"] == "slower":
+            return True
+    return None
+
+
+def test_slow_copy_is_called_slower_and_exact_copy_is_not():
+    """Five times, in runs of 40 rounds. Judged by the verdicts, on a machine that may be shared: by time, and where others make
+    that noisy, by processor time.
+
+    A run that says itself that it could not have called 6 % proves nothing in either direction and is taken again; a repetition
+    in which all say so is left out, and this part is skipped if none is left. An exact copy may be called different in 5 of 100
+    runs: one of the five repetitions is forgiven that.
     """
-    tries = []
-    for rank in ("time", "time", "cpu", "cpu", "cpu", "cpu"):
-        done = weir("bench", "-q", "--plugin", COPY, "-m", "fd/pread[block=1MiB]", "-m", "copy/*[block=1MiB]", "--size", "8MiB",
-                    "--rounds", "40", "--rank-by", rank, "--format", "json")
-        expect(done.returncode, 0)
-        group = json.loads(done.stdout)["groups"][0]
-        verdict = {cell["method"]: cell["verdict"] for cell in group["cells"]}
-        callable_ratio = group["smallest_callable_ratio"] or 9
-        tries.append((rank, callable_ratio, verdict))
-        if verdict["copy/slow"] in ("faster", "same"):
-            break
-        if verdict["copy/exact"] in ("same", "unclear") and verdict["copy/slow"] == "slower":
-            print("    by", rank, "in try", len(tries))
-            return
-    if all(ratio > 1.05 for _, ratio, _ in tries) and all(v["copy/slow"] == "unclear" for _, _, v in tries):
-        print("SKIP the copies: no run could have called 6 %:", [round(ratio, 3) for _, ratio, _ in tries])
+    tries, right = [], []
+    for _ in range(5):
+        right.append(called_right(tries))
+        if right[-1] is None and all(ratio > 1.05 for _, ratio, _, _ in tries):
+            break  # too noisy for any; no use in trying on
+    if right.count(True) == 0 and all(ratio > 1.05 and slow == "unclear" for _, ratio, slow, _ in tries):
+        print("SKIP the copies: no run could have called 6 %:", [ratio for _, ratio, _, _ in tries])
         return
-    raise AssertionError(tries)
+    print(f"    called in {right.count(True)} of {len(right)} repetitions:", tries)
+    wrong_slow = [t for t in tries if t[2] in ("faster", "same")]
+    wrong_exact = [t for t in tries if t[3] in ("faster", "slower")]
+    if wrong_slow or len(wrong_exact) > 1 or right.count(True) < 5 - len(wrong_exact) - right.count(None):
+        raise AssertionError(tries)
 
 
 sys.exit(run_all(globals()))
