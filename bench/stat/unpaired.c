@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,6 +69,7 @@ unsigned unpaired_rank(unsigned m, unsigned n, double alpha) {
   if (m <= UNPAIRED_EXACT_MAX && n <= UNPAIRED_EXACT_MAX) return exact_rank(m, n, alpha / 2);
   const double pairs = (double)m * n, deviation = sqrt(pairs * ((double)m + n + 1) / 12);
   const double rank = floor(pairs / 2 + 0.5 - normal_point(alpha / 2) * deviation);
+  if (rank > UINT32_MAX) return UINT32_MAX; /* a lower rank only widens the interval */
   return rank > 0 ? (unsigned)rank : 0;
 }
 
@@ -80,21 +82,52 @@ unsigned unpaired_needed(double alpha) {
 
 /* ---- the interval -------------------------------------------------------------------------------------------------- */
 
-static int by_value(const void *left, const void *right) {
-  const double a = *(const double *)left, b = *(const double *)right;
-  return a < b ? -1 : a > b;
+/* How many of the differences a[i] - b[j] are at most `limit`; both sorted. */
+static size_t count_up_to(const double *a, unsigned m, const double *b, unsigned n, double limit) {
+  size_t count = 0;
+  unsigned at = n; /* of b, how many are not low enough to make the difference too large; falls as a grows */
+  for (unsigned i = 0; i < m; i++) {
+    while (at > 0 && a[i] - b[n - at] > limit) at--;
+    count += at;
+  }
+  return count;
+}
+
+/* The r-th smallest difference, 1 the first, without a list of them: halved down to the last digits of a double. */
+static double pick(const double *a, unsigned m, const double *b, unsigned n, size_t r) {
+  double low = a[0] - b[n - 1], high = a[m - 1] - b[0];
+  for (int i = 0; i < 200 && low < high; i++) {
+    const double middle = low + (high - low) / 2;
+    if (middle == low || middle == high) break;
+    if (count_up_to(a, m, b, n, middle) >= r) {
+      high = middle;
+    } else {
+      low = middle;
+    }
+  }
+  return count_up_to(a, m, b, n, low) >= r ? low : high;
+}
+
+static double *sorted_copy(const double *values, unsigned count) {
+  double *copy = malloc(count * sizeof *copy);
+  if (copy) memcpy(copy, values, count * sizeof *copy);
+  if (copy) exact_sort(copy, count);
+  return copy;
 }
 
 int unpaired_interval(const double *a, unsigned m, const double *b, unsigned n, unsigned rank, struct stat_interval *out) {
   const size_t count = (size_t)m * n;
   *out = (struct stat_interval){0};
   if (count == 0) return 0;
-  double *differences = malloc(count * sizeof *differences);
-  if (!differences) return -ENOMEM;
-  for (size_t i = 0; i < count; i++) differences[i] = a[i / n] - b[i % n];
-  qsort(differences, count, sizeof *differences, by_value);
-  out->median = exact_middle(differences, count);
-  if (rank > 0) *out = (struct stat_interval){out->median, differences[rank - 1], differences[count - rank], true};
-  free(differences);
-  return 0;
+  double *left = sorted_copy(a, m), *right = sorted_copy(b, n);
+  const int error = left && right ? 0 : -ENOMEM;
+  if (!error) {
+    out->median = (pick(left, m, right, n, (count + 1) / 2) + pick(left, m, right, n, count / 2 + 1)) / 2;
+    out->known = rank > 0;
+    if (rank > 0) out->low = pick(left, m, right, n, rank);
+    if (rank > 0) out->high = pick(left, m, right, n, count - rank + 1);
+  }
+  free(left);
+  free(right);
+  return error;
 }

@@ -117,6 +117,24 @@ static void intervals_are_order_statistics_of_all_differences(void **state) {
   assert_false(interval.known);
 }
 
+/* Long runs: no list of all differences is made, and the interval is the same. */
+static void intervals_of_many_values_are_those_of_the_list(void **state) {
+  (void)state;
+  enum { M = 150, N = 170 };
+  double a[M], b[N], *all = made_room(M * N, sizeof *all);
+  struct random_state random = random_start(3, 3);
+  struct stat_interval interval;
+  for (unsigned i = 0; i < M; i++) a[i] = floor(50 * random_normal(&random)) / 50; /* with ties */
+  for (unsigned j = 0; j < N; j++) b[j] = floor(50 * random_normal(&random)) / 50;
+  for (unsigned i = 0; i < M * N; i++) all[i] = a[i / N] - b[i % N];
+  exact_sort(all, M * N);
+  assert_int_equal(unpaired_interval(a, M, b, N, 9000, &interval), 0);
+  assert_true(fabs(interval.median - exact_middle(all, M * N)) < 1e-12);
+  assert_true(fabs(interval.low - all[8999]) < 1e-12);
+  assert_true(fabs(interval.high - all[M * N - 9000]) < 1e-12);
+  free(all);
+}
+
 /* ---- what is called ------------------------------------------------------------------------------------------------ */
 
 static void a_slower_machine_is_told_apart_from_its_methods(void **state) {
@@ -325,6 +343,7 @@ int main(void) {
       cmocka_unit_test(large_samples_go_on_where_exact_ones_end),
       cmocka_unit_test(rounds_needed_are_where_the_law_can_first_reject),
       cmocka_unit_test(intervals_are_order_statistics_of_all_differences),
+      cmocka_unit_test(intervals_of_many_values_are_those_of_the_list),
       cmocka_unit_test(a_slower_machine_is_told_apart_from_its_methods),
       cmocka_unit_test(absolute_times_hold_what_the_machine_changed),
       cmocka_unit_test(the_method_that_changed_is_called_and_no_other),
