@@ -105,11 +105,13 @@ static void put_run(const struct html *html, const struct html_section *section,
     html_lines(&page, "p", page_dropped);
   } else {
     put_table(&page);
+    html_latency(&page);
     fputs("<ul class=\"remarks\">\n", html->out);
     html_lines(&page, "li", page_answer);
     html_lines(&page, "li", page_certainty);
     html_lines(&page, "li", page_evidence);
     html_lines(&page, "li", page_absences);
+    html_lines(&page, "li", page_latency_notes);
     fputs("</ul>\n", html->out);
   }
   fputs("</div>\n", html->out);

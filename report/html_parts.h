@@ -54,6 +54,8 @@ const struct stat_group *html_group(const struct html *html, const struct html_s
 void html_answers(const struct html *html);
 void html_warnings(const struct html *html);
 void html_conditions(const struct html *html);
+/* The time of single operations, where it was taken. */
+void html_latency(const struct page *page);
 void html_section(const struct html *html, unsigned index);
 void html_methods(const struct html *html);
 /* Summary and samples as JSON that may stand in a script element. */

@@ -103,7 +103,7 @@ const timeline = (run, r, group, base, width) => {
 /* ---- latency ---- */
 
 /* Percentiles of a cell as points; what the samples were too few for is not there. */
-const percentilesOf = (cell) => Object.entries(cell.latency_ns || {}).filter(([name, value]) => /^p[\d.]+$/.test(name) && value && value.median > 0)
+const percentilesOf = (cell) => Object.entries((cell.latency_ns && cell.latency_ns.percentiles) || {}).filter(([, value]) => value && value.median > 0)
   .map(([name, value]) => ({ name, share: parseFloat(name.slice(1)), ...value })).sort((a, b) => a.share - b.share);
 
 /* Operations by powers of two, where that is all there is. */
