@@ -64,4 +64,7 @@ struct sampler_wish {
  */
 int sampler_take(struct sampler *sampler, const struct sampler_wish *wish, struct sample *out, struct weir_reason *unavailable);
 
+/* The sample failed; the first reason stays. */
+void sampler_fail(struct sample *out, const char *text);
+
 #endif

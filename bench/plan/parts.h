@@ -14,6 +14,14 @@ int plan_fail(struct plan_error *error, const char *option, const char *value, c
 /* "read, write" */
 const char *plan_word_list(const char *const *words, char *out, size_t size);
 
+/* Is it among those that were said? */
+bool plan_has_word(const struct plan_words *words, unsigned value);
+
+/* ---- contradiction.c ---- */
+
+/* 0, or -EINVAL with *error filled. */
+int plan_check_request(const struct plan_request *request, struct plan_error *error);
+
 /* ---- spec.c: 'family/variant[param=value|value,threads=2]' ---- */
 
 #define SPEC_VALUES_MAX 16u

@@ -22,6 +22,12 @@ const char *const plan_process_words[] = {"same", "fresh", NULL};
 const char *const plan_flush_words[] = {"dontneed", "file", "drop", NULL};
 const char *const plan_rank_words[] = {"time", "transfer", "cpu", "memory", NULL};
 
+bool plan_has_word(const struct plan_words *words, unsigned value) {
+  for (unsigned i = 0; i < words->count; i++)
+    if (words->values[i] == (int)value) return true;
+  return false;
+}
+
 int plan_word_index(const char *const *words, const char *word) {
   for (int i = 0; words[i]; i++)
     if (strcmp(words[i], word) == 0) return i;
