@@ -422,12 +422,32 @@ uint64_t os_peak_bytes(void);          /* the most it had since it started or os
 int os_peak_reset(void);
 int64_t os_storage_read_bytes(void);   /* what this process made devices read; -1 unknown */
 
+/*
+ * Counts the system calls that the calling thread and all threads and processes that it starts from now on make, until this
+ * process ends: there is no way back, and each call takes some microseconds more. Calls that wait at or wake `own` do not
+ * count, nor does reading the clock. Once a process. -ENOSYS, -EBUSY, -EPERM ...: not here.
+ */
+struct os_call_count;
+int os_call_count_start(const volatile unsigned *own, struct os_call_count **out);
+uint64_t os_call_count_read(const struct os_call_count *count);
+
+/*
+ * Cycles and instructions of the calling thread and all threads that it starts from now on, in the system too: totals, -1
+ * unknown. -ENOENT, -EOPNOTSUPP: the machine has, or shows, no such counters. -EACCES, -EPERM: not permitted to this user.
+ */
+struct os_cycles { os_file cycles, instructions; };
+int os_cycles_start(struct os_cycles *out);
+void os_cycles_read(const struct os_cycles *counters, int64_t *cycles, int64_t *instructions);
+void os_cycles_stop(struct os_cycles *counters);
+
 struct os_device_counters { uint64_t read_bytes, write_bytes, flushes; bool flushes_known; };
 /* Of the device that holds files with this os_stat.device. -ENODEV: none (memory, network, stacked file systems). */
 int os_device_counters(uint64_t device, struct os_device_counters *out);
 
-struct os_pressure { int64_t steal_ns, cpu_stall_ns, io_stall_ns, memory_stall_ns; }; /* totals; -1 unknown */
+/* Of the whole machine; totals, -1 unknown. busy: what all processors worked, whoever for. */
+struct os_pressure { int64_t steal_ns, cpu_stall_ns, io_stall_ns, memory_stall_ns, busy_ns; };
 void os_pressure(struct os_pressure *out);
+int64_t os_processor_hz(void); /* how fast the processor of the calling thread runs now; -1 unknown */
 
 /* ---- machine facts ------------------------------------------------------------------------------------------------- */
 
@@ -470,6 +490,9 @@ struct os_place {
   char file_system[32], options[256], mount_point[256], device[64], scheduler[32];
   int64_t read_ahead_kib;     /* -1 unknown */
   int rotational;             /* 1, 0, -1 unknown */
+  char write_cache[16];       /* of the device: "write back" needs flushes, "write through" does not; "" unknown */
+  int write_through;          /* can it write single requests through (FUA)? 1, 0, -1 unknown */
+  bool loop;                  /* the device is a file whose bytes go through this machine's page cache once more */
   bool ram_backed;            /* data never leave memory (tmpfs and the like) */
   uint64_t free_bytes;        /* for this user */
   uint64_t total_bytes, free_files, total_files; /* total_files 0: the file system has no such limit */

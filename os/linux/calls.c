@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/perf_event.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -52,6 +53,12 @@ static int call_io_submit(aio_context_t context, long count, struct iocb **block
 }
 static int call_io_getevents(aio_context_t context, long least, long most, struct io_event *out, struct timespec *timeout) {
   return (int)syscall(SYS_io_getevents, context, least, most, out, timeout);
+}
+static int call_seccomp(unsigned operation, unsigned flags, const void *argument) {
+  return (int)syscall(SYS_seccomp, operation, flags, argument);
+}
+static int call_perf_event_open(struct perf_event_attr *attributes) {
+  return (int)syscall(SYS_perf_event_open, attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC); /* this process, any processor */
 }
 static int call_cachestat(int fd, struct call_range *range, struct call_cache *out) {
   return (int)syscall(SYS_cachestat, fd, range, out, 0U);

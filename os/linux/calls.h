@@ -23,6 +23,8 @@
 
 #include "os/os.h"
 
+struct perf_event_attr;
+
 /* What the headers of Debian 12 lack. */
 struct call_range {
   uint64_t offset, length;
@@ -116,6 +118,8 @@ _Static_assert(sizeof(struct call_statx) == 256, "the kernel writes 256 bytes");
   X(munlock, munlock, int, (const void *address, size_t length))                                                      \
   X(mincore, mincore, int, (void *address, size_t length, unsigned char *out))                                        \
   X(cachestat, call_cachestat, int, (int fd, struct call_range *range, struct call_cache *out))                       \
+  X(seccomp, call_seccomp, int, (unsigned operation, unsigned flags, const void *argument))                           \
+  X(perf_event_open, call_perf_event_open, int, (struct perf_event_attr * attributes))                                \
   X(memfd_create, memfd_create, int, (const char *name, unsigned flags))                                              \
   X(fork, fork, pid_t, (void))                                                                                        \
   X(execv, execv, int, (const char *path, char *const *argv))                                                         \

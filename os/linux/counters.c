@@ -3,6 +3,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,13 +110,15 @@ int os_device_counters(uint64_t device, struct os_device_counters *out) {
 /* ---- stalls ---- */
 
 /* cpu user nice system idle iowait irq softirq steal ..., in clock ticks */
-static int64_t steal_ns(void) {
+static void read_times(struct os_pressure *out) {
   char text[1024];
-  unsigned long long steal;
-  long ticks = sysconf(_SC_CLK_TCK);
-  if (ticks <= 0 || procfs_text("/proc/stat", text, sizeof text) < 0) return -1;
-  if (sscanf(text, "cpu %*u %*u %*u %*u %*u %*u %*u %llu", &steal) != 1) return -1;
-  return (int64_t)(steal * (1000000000ull / (unsigned long long)ticks));
+  unsigned long long user, nice, system, irq, soft, steal;
+  const long ticks = sysconf(_SC_CLK_TCK);
+  if (ticks <= 0 || procfs_text("/proc/stat", text, sizeof text) < 0) return;
+  if (sscanf(text, "cpu %llu %llu %llu %*u %*u %llu %llu %llu", &user, &nice, &system, &irq, &soft, &steal) != 6) return;
+  const unsigned long long tick_ns = 1000000000ull / (unsigned long long)ticks;
+  out->steal_ns = (int64_t)(steal * tick_ns);
+  out->busy_ns = (int64_t)((user + nice + system + irq + soft) * tick_ns);
 }
 
 /* some avg10=0.00 avg60=0.00 avg300=0.00 total=MICROSECONDS */
@@ -128,9 +131,20 @@ static int64_t stall_ns(const char *path) {
 
 void os_pressure(struct os_pressure *out) {
   *out = (struct os_pressure){
-      .steal_ns = steal_ns(),
+      .steal_ns = -1,
+      .busy_ns = -1,
       .cpu_stall_ns = stall_ns("/proc/pressure/cpu"),
       .io_stall_ns = stall_ns("/proc/pressure/io"),
       .memory_stall_ns = stall_ns("/proc/pressure/memory"),
   };
+  read_times(out);
+}
+
+/* Not from /proc/cpuinfo: on large machines that wakes every processor. */
+int64_t os_processor_hz(void) {
+  char path[96];
+  const int cpu = sched_getcpu();
+  (void)snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq", cpu);
+  const int64_t khz = cpu < 0 ? -1 : procfs_number(path);
+  return khz > 0 ? khz * 1000 : -1;
 }

@@ -72,6 +72,19 @@ static void read_queue(const char *device, struct os_place *out) {
   out->rotational = (int)procfs_number(path);
   (void)snprintf(path, sizeof path, "%s/%s/read_ahead_kb", device, queue);
   out->read_ahead_kib = procfs_number(path);
+  (void)snprintf(path, sizeof path, "%s/%s/write_cache", device, queue);
+  (void)procfs_text(path, out->write_cache, sizeof out->write_cache);
+  (void)snprintf(path, sizeof path, "%s/%s/fua", device, queue);
+  out->write_through = (int)procfs_number(path);
+}
+
+/* A loop device that does not pass the cache by holds what it reads and writes there, whatever is done about the files on it. */
+static bool is_cached_loop(const char *device) {
+  char path[DEVICE_DIRECTORY_SIZE + 48];
+  (void)snprintf(path, sizeof path, "%s/loop", device);
+  const char *loop = access(path, F_OK) == 0 ? "loop" : "../loop"; /* of a partition: that of the whole */
+  (void)snprintf(path, sizeof path, "%s/%s/dio", device, loop);
+  return procfs_number(path) == 0;
 }
 
 /* What the disk works with, and how the partition lies on it. */
@@ -113,6 +126,7 @@ static void describe_mount(const char *path, dev_t device, struct os_place *out)
     device_name(directory, out->device, sizeof out->device);
     read_queue(directory, out);
     read_sectors(directory, out);
+    out->loop = is_cached_loop(directory);
   } else if (found && strpbrk(mount.source, "/:")) {
     copy_text(out->device, sizeof out->device, mount.source); /* server:/export */
   }
@@ -120,7 +134,8 @@ static void describe_mount(const char *path, dev_t device, struct os_place *out)
 }
 
 int os_place(const char *path, struct os_place *out) {
-  *out = (struct os_place){.read_ahead_kib = -1, .rotational = -1, .discard_bytes = -1, .sector_bytes = -1, .misaligned_bytes = -1};
+  *out = (struct os_place){.read_ahead_kib = -1, .rotational = -1, .write_through = -1, .discard_bytes = -1, .sector_bytes = -1,
+                           .misaligned_bytes = -1};
   char *real = realpath(path, NULL);
   if (!real) return -errno;
   struct stat status;
