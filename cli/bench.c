@@ -23,6 +23,7 @@ static int measure(const struct request *request, struct output_list *outputs, s
   struct measure_options options = {.methods = request->outside.methods,
                                     .worker_arguments = request->outside.worker_arguments,
                                     .memory_limit = request->memory.values[0],
+                                    .quiet_wait_ns = request->quiet_wait_ns,
                                     .interrupted = command_interrupts(),
                                     .stream = output_live(outputs),
                                     .observer = progress_observer(&progress)};

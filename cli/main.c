@@ -41,12 +41,12 @@ static void hold_standard_streams(void) {
     if (fcntl(descriptor, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_RDONLY) != descriptor) return;
 }
 
-/* For tests and completion: each command's options, one a line. */
+/* For tests and completion: each command's options, one a line. What may be left out stands in brackets. */
 static int print_options(void) {
   for (unsigned i = 0; command_list[i]; i++)
     for (const struct option_row *row = command_list[i]->options; row && row->name; row++)
-      printf("%s\t%s\t%c\t%s\n", command_list[i]->name, row->name, row->letter ? row->letter : '-',
-             row->argument ? row->argument : "");
+      printf("%s\t%s\t%c\t%s%s%s\n", command_list[i]->name, row->name, row->letter ? row->letter : '-',
+             row->otherwise ? "[" : "", row->argument ? row->argument : "", row->otherwise ? "]" : "");
   return EXIT_FINE;
 }
 

@@ -12,7 +12,7 @@
 #include "base/units.h"
 #include "cli/command.h"
 
-#define ROWS_MAX 40
+#define ROWS_MAX 64
 #define LIST_TEXT_MAX 256
 
 static const struct option_row help_row = {.name = "help", .letter = 'h', .kind = OPTION_FLAG, .help = "show this help"};
@@ -188,14 +188,19 @@ struct tables {
 /* Long options report this plus their row, short ones their letter. */
 #define LONG_BASE 1000
 
+static int argument_of(const struct option_row *row) {
+  if (!row->argument) return no_argument;
+  return row->otherwise ? optional_argument : required_argument;
+}
+
 static void tables_add(struct tables *tables, const struct option_row *row) {
   size_t used = strlen(tables->shorts);
   struct option *entry = &tables->longs[tables->count];
-  *entry = (struct option){.name = row->name, .has_arg = row->argument ? required_argument : no_argument};
+  *entry = (struct option){.name = row->name, .has_arg = argument_of(row)};
   entry->val = LONG_BASE + tables->count;
   tables->rows[tables->count++] = row;
   if (row->letter)
-    snprintf(tables->shorts + used, sizeof tables->shorts - used, "%c%s", row->letter, row->argument ? ":" : "");
+    snprintf(tables->shorts + used, sizeof tables->shorts - used, "%c%s", row->letter, row->argument ? (row->otherwise ? "::" : ":") : "");
 }
 
 static struct tables tables_of(const struct option_row *rows) {
@@ -252,7 +257,7 @@ enum option_result option_parse(const struct command *command, int argc, char **
       return OPTION_DONE;
     }
     struct parsing parsing = {command, row, (char *)target + row->offset};
-    if (take(&parsing, optarg) != 0) return OPTION_BAD;
+    if (take(&parsing, optarg ? optarg : row->otherwise) != 0) return OPTION_BAD;
   }
   *operands = (struct option_operands){argc - optind, argv + optind};
   return OPTION_GO;
@@ -272,8 +277,8 @@ static void print_words(const char *const *words, const char *help) {
 static void print_row(const struct option_row *row) {
   char left[80];
   int used = row->letter ? snprintf(left, sizeof left, "  -%c, ", row->letter) : snprintf(left, sizeof left, "      ");
-  snprintf(left + used, sizeof left - (size_t)used, "--%s%s%s", row->name, row->argument ? "=" : "",
-           row->argument ? row->argument : "");
+  snprintf(left + used, sizeof left - (size_t)used, "--%s%s%s%s", row->name, row->argument ? (row->otherwise ? "[=" : "=") : "",
+           row->argument ? row->argument : "", row->otherwise ? "]" : "");
   printf("%-*s", HELP_COLUMN, left);
   if (strlen(left) >= HELP_COLUMN) printf("\n%*s", HELP_COLUMN, "");
   for (const char *line = row->help; *line;) {

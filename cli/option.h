@@ -41,6 +41,7 @@ struct option_row {
   size_t offset;
   const char *const *words;
   uint64_t low, high;
+  const char *otherwise; /* the value without one: the argument may then be left out, and stands behind = only */
   const char *help; /* the words are added by the help itself */
 };
 

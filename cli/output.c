@@ -218,7 +218,7 @@ int output_prepare(const struct command *command, const struct output_options *o
                    struct output_list *out) {
   const struct plan_strings *files = &options->files;
   bool dash = false;
-  *out = (struct output_list){.color = terminal_wants_color(stdout, options->color), .width = terminal_width(stdout)};
+  *out = (struct output_list){.color = terminal_wants_color(stdout, options->color), .width = terminal_width(stdout), .view = (enum report_view)options->view};
   out->outputs = calloc(files->count + 1u, sizeof *out->outputs);
   if (!out->outputs) return command_cannot("out of memory");
   for (unsigned i = 0; i < files->count; i++) {
@@ -276,6 +276,7 @@ static void write_run(const struct run *run, FILE *out) {
   for (; at < run->sample_count && (run->samples[at].flags & RUN_PILOT); at++) run_write_sample(run, &run->samples[at], out);
   run_write_found(run, out);
   for (; at < run->sample_count; at++) run_write_sample(run, &run->samples[at], out);
+  for (size_t i = 0; i < run->round_count; i++) run_write_round(run, &run->rounds[i], out);
   run_write_trailer(run, out);
 }
 
@@ -290,7 +291,7 @@ struct document {
 
 static void write_document(const struct output_list *list, const struct output *output, const struct document *document,
                            FILE *out) {
-  struct report_options options = {output->standard && list->color, output->standard ? list->width : 0, list->overlay};
+  struct report_options options = {output->standard && list->color, output->standard ? list->width : 0, list->overlay, list->view};
   if (document->claims)
     output->report->write_claims(document->claims, &options, out);
   else if (document->runs)

@@ -13,6 +13,7 @@ struct output_options {
   const char *format;
   const char *overlay;
   int color; /* enum terminal_color */
+  int view;  /* enum report_view */
 };
 #define OUTPUT_ROWS(type, member)                                                                                         \
   {.section = "Results",                                                                                                  \
@@ -34,6 +35,8 @@ struct output_options {
        .kind = OPTION_TEXT,                                                                                               \
        .offset = offsetof(type, member.overlay),                                                                          \
        .help = "set the figures that a study published beside ours (study-a of\nsuite api, -b of text, -c of records, -e of blocks)"},\
+      {.name = "columns", .argument = "WHAT", .kind = OPTION_WORD, .offset = offsetof(type, member.view),                 \
+       .words = report_view_words, .help = "of tables for people: what a method achieves, or what it\ncosts"},               \
   {                                                                                                                       \
     .name = "color", .argument = "WHEN", .kind = OPTION_WORD, .offset = offsetof(type, member.color),                     \
     .words = terminal_color_words, .help = "colours on standard output"                                                   \
@@ -52,6 +55,7 @@ struct output_list {
   unsigned count;
   bool live; /* standard output gets the run file while it is made */
   bool color;
+  enum report_view view;
   unsigned width;
   const struct overlay *overlay; /* or NULL */
   struct output *outputs;

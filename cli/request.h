@@ -14,6 +14,7 @@ struct request {
   struct output_options output;
   struct outside outside; /* contenders from outside, and with them all methods that there are */
   struct plan_sizes memory; /* one, or none */
+  uint64_t quiet_wait_ns;
   bool strict, quiet;
 };
 
@@ -119,6 +120,12 @@ struct request {
        .low = 0,                                                                                                      \
        .high = 100000,                                                                                                \
        .help = "samples of each cell (0: the suite's, else 20, or what --time\nallows)"},                                  \
+      {.name = "wait-quiet",                                                                                          \
+       .argument = "TIME",                                                                                            \
+       .otherwise = "10s",                                                                                            \
+       .kind = OPTION_DURATION,                                                                                       \
+       .offset = REQUEST_AT(quiet_wait_ns),                                                                           \
+       .help = "before each round wait until the machine is quiet, at most\nso long (10s); not part of --time"},      \
       {.name = "margin",                                                                                              \
        .argument = "SHARE",                                                                                           \
        .kind = OPTION_SHARE,                                                                                          \

@@ -73,6 +73,12 @@ static const struct {
     {"W17", "The run was given less memory than there is (--memory), so that files could be larger than memory."},
     {"W18", "FILE is large, and only its beginning was measured: name more of it with --size."},
     {"W19", "The run file ends too early: the run was killed or the disk was full. Its whole lines are used."},
+    {"W20", "In some rounds the machine was not what it usually is: the control, a fixed piece of work before and after each "
+            "round, was slow (control), the host took the processors (steal), others used the device (device) or somebody "
+            "waited for one while our samples read memory (stall), or the processor ran slowly (speed). They are kept: "
+            "intervals are honest, but wide. --wait-quiet waits for better times."},
+    {"W21", "The directory lies on a loop device whose file is in this machine's page cache: what is cold to the file system "
+            "need not come from a disk, and what its device moved need not have reached one."},
 };
 
 static void print_warnings(void) {
@@ -86,6 +92,6 @@ static void print_warnings(void) {
 const struct topic topic_list[] = {
     {"rounds", "how many rounds it takes to claim anything", print_rounds},
     {"ranks", "what star, rank, verdict and speed mean", print_ranks},
-    {"warnings", "the warnings below a report, W02 to W19", print_warnings},
+    {"warnings", "the warnings below a report, W02 to W21", print_warnings},
     {NULL, NULL, NULL},
 };

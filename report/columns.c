@@ -2,6 +2,7 @@
  * columns.c - the rows of the table report. Columns of less weight go first where the width is small; names that are too
  * long are broken, never cut.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,6 +117,56 @@ static void put_allocated(const struct page *page, const struct stat_cell *cell,
   if (shows_allocations(page, cell)) text_put(out, units_size_text(cell->allocated_bytes, text));
 }
 
+/* Of what grows with the bytes. */
+static void put_per_gib(const struct stat_cell *cell, double value, struct text *out) {
+  const double bytes = page_pass_bytes(cell), each = value / bytes * PAGE_GIB;
+  if (!(bytes > 0) || value < 0) return;
+  text_decimal(out, each < 9999.5 ? each : each < 9999500 ? each / 1000 : each / 1e6, 0);
+  if (each >= 9999.5) text_put(out, each < 9999500 ? " k" : " M");
+}
+
+static void put_calls(const struct page *page, const struct stat_cell *cell, struct text *out) {
+  put_per_gib(cell, cell->system_calls, out);
+}
+
+static void put_switches(const struct page *page, const struct stat_cell *cell, struct text *out) {
+  if (cell->voluntary_switches >= 0) put_per_gib(cell, cell->voluntary_switches + cell->involuntary_switches, out);
+}
+
+static void put_per_byte(const struct stat_cell *cell, double value, struct text *out) {
+  const double bytes = page_pass_bytes(cell);
+  if (bytes > 0 && value >= 0) put_value(out, value / bytes);
+}
+
+static void put_cycles(const struct page *page, const struct stat_cell *cell, struct text *out) {
+  put_per_byte(cell, cell->cycles, out);
+}
+
+static void put_instructions(const struct page *page, const struct stat_cell *cell, struct text *out) {
+  put_per_byte(cell, cell->instructions, out);
+}
+
+static void put_growth(const struct page *page, const struct stat_cell *cell, struct text *out) {
+  char text[UNITS_TEXT_MAX];
+  if (!cell->cache_growth_known || page_is_floor(cell)) return;
+  const double bytes = cell->cache_growth_bytes;
+  if (bytes < 0) text_put(out, "-");
+  text_put(out, units_size_text(bytes < 0 ? -bytes : bytes, text));
+}
+
+static void put_evicted(const struct page *page, const struct stat_cell *cell, struct text *out) {
+  if (cell->evicted_share < 0 || page_is_floor(cell)) return;
+  text_decimal(out, cell->evicted_share * 100, cell->evicted_share > 0 && cell->evicted_share < 0.1 ? 1 : 0);
+  text_put(out, "%");
+}
+
+/* Beside what was asked to last: what the device was told to make last. */
+static void put_flushes(const struct page *page, const struct stat_cell *cell, struct text *out) {
+  const struct plan_demand *demand = &page->group->plan->demand;
+  if (demand->direction == WEIR_READ || demand->durability == WEIR_DURABILITY_NONE) return;
+  if (cell->flushes >= 0) text_decimal(out, cell->flushes, cell->flushes < 9.95 && cell->flushes != floor(cell->flushes));
+}
+
 static void put_limit(const struct page *page, const struct stat_cell *cell, struct text *out) {
   if (!(cell->limit_percent > 0)) return;
   text_decimal(out, cell->limit_percent, cell->limit_percent < 9.95 ? 1 : 0);
@@ -169,33 +220,41 @@ static void put_label(const struct page *page, const struct stat_cell *cell, str
 /* `keep`: the column of the lowest number goes first when the width is small; KEEP stays, KEEP_LONG nearly so. */
 #define KEEP 100u
 #define KEEP_LONG 90u
+enum { SPEED = 1 << REPORT_SPEED, COST = 1 << REPORT_COST }; /* the views that a column belongs to */
 struct column {
   const char *title;
   bool right;
-  unsigned keep;
+  unsigned keep, views;
   void (*put)(const struct page *page, const struct stat_cell *cell, struct text *out);
 };
 
 enum { COLUMN_RANK, COLUMN_METHOD, COLUMN_RATE, COLUMN_OPERATIONS, COLUMN_TIME, COLUMN_PRECISION, COLUMN_SPEED };
 static const struct column columns[] = {
-    [COLUMN_RANK] = {"rank", false, KEEP, put_rank},
-    [COLUMN_METHOD] = {"method", false, KEEP, put_method},
-    [COLUMN_RATE] = {NULL, true, KEEP, put_rate},
-    [COLUMN_OPERATIONS] = {NULL, true, KEEP_LONG + 1, put_operations},
-    [COLUMN_TIME] = {"time", true, 10, put_time},
-    [COLUMN_PRECISION] = {"±95%", true, 50, put_precision},
-    [COLUMN_SPEED] = {NULL, true, KEEP, put_speed},
-    {"95% interval", true, KEEP_LONG, put_interval},
-    {"verdict", false, KEEP, put_verdict},
-    {"published", true, 80, put_published},
-    {"its speed", true, 81, put_published_speed},
-    {"cpu/GiB", true, 40, put_cpu},
-    {"faults/GiB", true, 30, put_faults},
-    {"peak", true, 5, put_peak},
-    {"allocs", true, 38, put_allocations},
-    {"allocated", true, 37, put_allocated},
-    {"limit", true, 35, put_limit},
-    {"label", false, KEEP, put_label},
+    [COLUMN_RANK] = {"rank", false, KEEP, SPEED | COST, put_rank},
+    [COLUMN_METHOD] = {"method", false, KEEP, SPEED | COST, put_method},
+    [COLUMN_RATE] = {NULL, true, KEEP, SPEED, put_rate},
+    [COLUMN_OPERATIONS] = {NULL, true, KEEP_LONG + 1, SPEED, put_operations},
+    [COLUMN_TIME] = {"time", true, 10, SPEED, put_time},
+    [COLUMN_PRECISION] = {"±95%", true, 50, SPEED, put_precision},
+    [COLUMN_SPEED] = {NULL, true, KEEP, SPEED | COST, put_speed},
+    {"95% interval", true, KEEP_LONG, SPEED, put_interval},
+    {"verdict", false, KEEP, SPEED, put_verdict},
+    {"published", true, 80, SPEED, put_published},
+    {"its speed", true, 81, SPEED, put_published_speed},
+    {"cpu/GiB", true, 40, SPEED | COST, put_cpu},
+    {"cycles/B", true, 60, COST, put_cycles},
+    {"instr/B", true, 25, COST, put_instructions},
+    {"calls/GiB", true, 70, COST, put_calls},
+    {"faults/GiB", true, 30, SPEED | COST, put_faults},
+    {"switches/GiB", true, 20, COST, put_switches},
+    {"peak", true, 5, SPEED | COST, put_peak},
+    {"cache", true, 50, COST, put_growth},
+    {"evicts", true, 55, COST, put_evicted},
+    {"allocs", true, 38, SPEED | COST, put_allocations},
+    {"allocated", true, 37, SPEED | COST, put_allocated},
+    {"flushes", true, 45, SPEED, put_flushes},
+    {"limit", true, 35, SPEED, put_limit},
+    {"label", false, KEEP, SPEED, put_label},
 };
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
@@ -205,6 +264,7 @@ static unsigned column_weight(const struct page *page, size_t column) {
   enum plan_rank rank_by = page->summary->run->plan.rank_by;
   if (columns[column].put == put_cpu && rank_by == PLAN_RANK_CPU) return KEEP;
   if (columns[column].put == put_peak && rank_by == PLAN_RANK_MEMORY) return KEEP;
+  if (page->view == REPORT_COST && columns[column].put == put_peak) return 65;
   return columns[column].keep;
 }
 
@@ -217,6 +277,7 @@ static const char *column_title(const struct page *page, size_t column) {
 }
 
 size_t page_column_count(void) { return COLUMNS; }
+bool page_shows_column(const struct page *page, size_t column) { return columns[column].views >> page->view & 1u; }
 const char *page_column_title(const struct page *page, size_t column) { return column_title(page, column); }
 const char *page_column_key(size_t column) {
   static const char *const keys[COLUMNS] = {[COLUMN_RATE] = "rate", [COLUMN_OPERATIONS] = "operations", [COLUMN_SPEED] = "speed"};
@@ -246,6 +307,7 @@ static void layout_release(struct layout *layout) {
 
 static void measure_column(const struct page *page, struct layout *layout, size_t column) {
   size_t widest = 0;
+  if (!page_shows_column(page, column)) return;
   for (unsigned row = 0; row < layout->row_count; row++) {
     struct text *text = &layout->text[row * (size_t)COLUMNS + column];
     columns[column].put(page, layout->rows[row], text);

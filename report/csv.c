@@ -204,6 +204,26 @@ static void put_limit_percent(const struct row *row, struct text *out) {
 static void put_late(const struct row *row, struct text *out) {
   if (row->cell->latency) put_number(out, row->cell->latency->late_share, 6);
 }
+static void put_cpu_per_byte(const struct row *row, struct text *out) {
+  put_evidence(row, out, row->cell->cpu_ns_per_byte, 4);
+}
+static void put_cycles(const struct row *row, struct text *out) { put_evidence(row, out, row->cell->cycles, 0); }
+static void put_instructions(const struct row *row, struct text *out) { put_evidence(row, out, row->cell->instructions, 0); }
+static void put_calls(const struct row *row, struct text *out) { put_evidence(row, out, row->cell->system_calls, 0); }
+static void put_voluntary(const struct row *row, struct text *out) {
+  put_evidence(row, out, row->cell->voluntary_switches, 3);
+}
+static void put_involuntary(const struct row *row, struct text *out) {
+  put_evidence(row, out, row->cell->involuntary_switches, 3);
+}
+static void put_growth(const struct row *row, struct text *out) {
+  if (row->cell->cache_growth_known) text_decimal(out, row->cell->cache_growth_bytes, 0);
+}
+static void put_evicted(const struct row *row, struct text *out) { put_evidence(row, out, row->cell->evicted_share, 6); }
+static void put_steady(const struct row *row, struct text *out) {
+  static const char *const words[] = {"", "true", "false"}; /* enum stat_steadiness */
+  text_put(out, words[row->cell->steadiness]);
+}
 
 static void put_seed(const struct row *row, struct text *out) {
   text_format(out, "0x%llx", (unsigned long long)row->plan->seed);
@@ -289,6 +309,15 @@ static const struct column columns[] = {
     {"late_share", put_late},
     {"limit", put_limit},
     {"limit_percent", put_limit_percent},
+    {"cpu_ns_per_byte", put_cpu_per_byte},
+    {"cycles", put_cycles},
+    {"instructions", put_instructions},
+    {"system_calls", put_calls},
+    {"voluntary_switches", put_voluntary},
+    {"involuntary_switches", put_involuntary},
+    {"cache_growth_bytes", put_growth},
+    {"evicted_share", put_evicted},
+    {"steady", put_steady},
 };
 static const struct column published[] = {
     {"published_seconds", put_published_seconds},

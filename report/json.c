@@ -105,6 +105,24 @@ static json_t *cost_value(const struct stat_cell *cell) {
   put(object, "allocations", known_value(cell->allocations));
   put(object, "allocated_bytes", known_value(cell->allocated_bytes));
   put(object, "setup_ns", known_value(cell->setup_ns));
+  put(object, "cpu_ns_per_byte", known_value(cell->cpu_ns_per_byte));
+  put(object, "cycles", known_value(cell->cycles));
+  put(object, "instructions", known_value(cell->instructions));
+  put(object, "system_calls", known_value(cell->system_calls));
+  put(object, "voluntary_switches", known_value(cell->voluntary_switches));
+  put(object, "involuntary_switches", known_value(cell->involuntary_switches));
+  put(object, "cache_growth_bytes", cell->cache_growth_known ? json_real(cell->cache_growth_bytes) : NULL);
+  put(object, "evicted_share", known_value(cell->evicted_share));
+  return object;
+}
+
+/* Of writers: had the rate come to rest in the last rounds? null where there are too few. */
+static json_t *steady_value(const struct stat_cell *cell) {
+  if (cell->steadiness == STAT_STEADINESS_UNKNOWN) return NULL;
+  json_t *object = json_object();
+  put(object, "reached", json_boolean(cell->steadiness == STAT_STEADY));
+  put(object, "range", json_real(cell->steady_range));
+  put(object, "slope", json_real(cell->steady_slope));
   return object;
 }
 
@@ -205,6 +223,7 @@ static json_t *cell_value(const struct plan *plan, const struct plan_group *grou
   put(object, "limit", text_value(cell->limit));
   put(object, "evidence", evidence_value(cell));
   put(object, "cost", cost_value(cell));
+  if (group->demand.direction != WEIR_READ) put(object, "steady", steady_value(cell));
   put(object, "latency_ns", latency_value(cell));
   return object;
 }
@@ -283,6 +302,7 @@ static json_t *group_value(const struct summary *summary, const struct stat_grou
   put(object, "state_missed", json_boolean(group->state_missed));
   put(object, "smallest_callable_ratio", positive_value(group->smallest_callable_ratio));
   put(object, "noise", positive_value(group->noise));
+  put(object, "machine", json_machine(&group->machine));
   put(object, "pairs", pairs_value(group));
   for (unsigned i = 0; i < group->cell_count; i++) {
     if (!group->cells[i].plan->twin) append(cells, cell_value(plan, group->plan, &group->cells[i]));
@@ -411,9 +431,11 @@ json_t *json_summary(const struct summary *summary) {
   put(document, "private_copies", json_boolean(run->plan.private_copies));
   put(document, "environment", json_environment(run));
   put(document, "floors", floors_value(run));
+  put(document, "machine", json_machine(&summary->machine));
   for (unsigned i = 0; i < summary->group_count; i++) append(groups, group_value(summary, &summary->groups[i]));
   put(document, "groups", groups);
   if (summary->curve_count) put(document, "curves", curves_value(summary));
+  put(document, "time_line", json_time_line(summary));
   put(document, "warnings", warnings_value(run));
   return document;
 }

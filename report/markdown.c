@@ -124,7 +124,7 @@ static bool column_has_text(const struct page *page, size_t column) {
   for (unsigned i = 0; i < page->group->order_count && !any; i++) {
     const struct stat_cell *cell = &page->group->cells[page->group->order[i]];
     struct text text = {0};
-    if (page_is_measured(cell)) page_put_column(page, cell, column, &text);
+    if (page_is_measured(cell) && page_shows_column(page, column)) page_put_column(page, cell, column, &text);
     any = text.length > 0;
     text_release(&text);
   }
@@ -238,6 +238,13 @@ static void put_advice(const struct page *page) {
   text_release(&text);
 }
 
+static void put_costs(const struct page *page) {
+  struct page costs = *page;
+  costs.view = REPORT_COST;
+  fputs("What it costs:\n\n", page->out);
+  put_table(&costs);
+}
+
 static void put_group(const struct page *page) {
   struct text left = {0}, right = {0};
   page_put_heading(page, &left, &right);
@@ -256,7 +263,10 @@ static void put_group(const struct page *page) {
     put_lines(page, "- ", page_absences);
     put_lines(page, "- ", page_answer);
     put_lines(page, "- ", page_certainty);
+    put_lines(page, "- ", page_steadiness);
     put_lines(page, "- ", page_evidence);
+    fputs("\n", page->out);
+    put_costs(page);
     put_advice(page);
   }
   text_release(&left);
@@ -279,6 +289,7 @@ static void put_curves(const struct page *page) {
 static void put_notes(const struct page *page) {
   fputs("\n## Notes\n\n", page->out);
   put_lines(page, "- ", page_floors);
+  put_lines(page, "- ", page_machine);
   put_lines(page, "- ", print_warnings);
 }
 

@@ -21,6 +21,7 @@ struct page {
   const struct overlay *overlay; /* or NULL */
   FILE *out;
   bool color;
+  enum report_view view;
   size_t width;
   bool has_rate;
   struct {
@@ -57,6 +58,8 @@ void page_put_glued(struct text *out, const char *name);
 
 void page_head(const struct page *page);
 void page_floors(const struct page *page);
+/* What the machine did meanwhile. */
+void page_machine(const struct page *page);
 void page_warning(const struct page *page, const struct run_warning *warning);
 /* The units that suit the group. */
 void page_choose_units(struct page *page);
@@ -68,6 +71,7 @@ void page_dropped(const struct page *page);
 void page_rows(const struct page *page);
 /* The same fields one by one, for reports that do not lay them out in columns of letters. */
 size_t page_column_count(void);
+bool page_shows_column(const struct page *page, size_t column); /* in the view of the page */
 const char *page_column_title(const struct page *page, size_t column);
 /* A word that stays the same whatever the units are. */
 const char *page_column_key(size_t column);
@@ -97,6 +101,8 @@ void page_answer(const struct page *page);
 void page_certainty(const struct page *page);
 /* What the numbers rest on. */
 void page_evidence(const struct page *page);
+/* Writers whose rate still moved in the last rounds. */
+void page_steadiness(const struct page *page);
 
 /* ---- advice_words.c: what follows for a program ---- */
 

@@ -14,10 +14,15 @@ struct overlay;
 struct claim_report;
 struct comparison;
 
+/* What the tables for people show of each cell. */
+enum report_view { REPORT_SPEED, REPORT_COST, REPORT_VIEWS };
+extern const char *const report_view_words[]; /* in enum order, NULL-terminated */
+
 struct report_options {
   bool color;      /* ANSI colours; never the only carrier of a meaning */
   unsigned width;  /* columns; 0 = 100 */
   const struct overlay *overlay; /* published figures to set beside ours, or NULL; see overlay.h */
+  enum report_view view; /* table; Markdown shows all */
 };
 
 /* One of several runs, by the name of its file. */

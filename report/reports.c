@@ -8,6 +8,8 @@ extern const struct report report_table, report_json, report_markdown, report_cs
 
 const struct report *const report_list[] = {&report_table, &report_json, &report_markdown, &report_csv, &report_html, NULL};
 
+const char *const report_view_words[] = {"speed", "cost", NULL};
+
 const struct report *report_by_name(const char *name) {
   for (size_t i = 0; report_list[i] != NULL; i++) {
     if (strcmp(report_list[i]->name, name) == 0) return report_list[i];

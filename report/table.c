@@ -89,6 +89,7 @@ static void print_group(struct page *page) {
   page_answer(page);
   page_advice(page);
   page_certainty(page);
+  page_steadiness(page);
   page_evidence(page);
 }
 
@@ -271,11 +272,13 @@ static void print_foot(const struct page *page) {
     putc('\n', page->out);
   }
   if (!page_is_void(page)) page_floors(page);
+  if (!page_is_void(page)) page_machine(page);
   for (unsigned i = 0; i < run->warning_count; i++) page_warning(page, &run->warnings[i]);
 }
 
 static void write_table(const struct summary *summary, const struct report_options *options, FILE *out) {
-  struct page page = {.summary = summary, .out = out, .color = options->color, .overlay = options->overlay};
+  struct page page = {.summary = summary, .out = out, .color = options->color, .overlay = options->overlay,
+                      .view = options->view};
   page.width = options->width ? options->width : WIDTH_PRESET;
   if (page.width < WIDTH_LEAST) page.width = WIDTH_LEAST;
   page_head(&page);

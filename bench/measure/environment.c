@@ -16,6 +16,38 @@ static int text_fact(struct run *run, const char *name, const char *text) {
   return text[0] ? run_add_fact(run, name, text) : 0;
 }
 
+/* What the samples will not tell, and why. */
+static int counter_facts(struct run *run) {
+  char text[160];
+  struct os_cycles cycles;
+  const int error = os_cycles_start(&cycles);
+  os_cycles_stop(&cycles);
+  if (error == 0) return run_add_fact(run, "cycles", "counted");
+  const char *why = error == -ENOENT || error == -EOPNOTSUPP || error == -ENODEV
+                        ? "the machine shows no such counters, as is usual in guests"
+                    : error == -EACCES || error == -EPERM ? "not permitted to this user; see kernel.perf_event_paranoid"
+                                                          : strerror(-error);
+  snprintf(text, sizeof text, "not counted: %s", why);
+  return run_add_fact(run, "cycles", text);
+}
+
+static int try_counting_calls(void *context) {
+  struct os_call_count *count;
+  return -os_call_count_start(context, &count);
+}
+
+/* There is no way back from counting, so a process that is made for it tries. */
+static int call_facts(struct run *run) {
+  char text[160];
+  unsigned word = 0;
+  os_process child;
+  struct os_exit end = {.code = EAGAIN};
+  if (os_process_fork(try_counting_calls, &word, &child) == 0) (void)os_process_wait(child, UINT64_MAX, &end);
+  if (!end.crashed && end.code == 0) return run_add_fact(run, "system_calls", "counted");
+  snprintf(text, sizeof text, "not counted: %s", end.crashed ? os_crash_name(end.code) : strerror(end.code));
+  return run_add_fact(run, "system_calls", text);
+}
+
 static int machine_facts(struct run *run) {
   struct os_machine machine;
   struct os_clock_facts clock;
@@ -36,6 +68,8 @@ static int machine_facts(struct run *run) {
   if (result == 0) result = text_fact(run, "clock_source", clock.source);
   if (result == 0) result = run_add_number(run, "clock_counter_trusted", clock.counter_trusted);
   if (result == 0) result = run_add_fact(run, "pinning", "none");
+  if (result == 0) result = counter_facts(run);
+  if (result == 0) result = call_facts(run);
   if (result == 0) result = run_add_number(run, "started_s", (int64_t)(os_wall_ns() / UINT64_C(1000000000)));
   if (machine.governor[0] && strcmp(machine.governor, "performance") != 0)
     run_warn(run, "W02", "cpupower frequency-set -g performance", "the processor's speed is governed by '%s'",
@@ -86,6 +120,13 @@ static int place_facts(struct run *run, const char *prefix, const char *path) {
   if (result == 0) result = place_text(run, prefix, "scheduler", place.scheduler);
   if (result == 0 && place.read_ahead_kib >= 0) result = place_number(run, prefix, "read_ahead_kib", place.read_ahead_kib);
   if (result == 0 && place.rotational >= 0) result = place_number(run, prefix, "rotational", place.rotational);
+  if (result == 0) result = place_text(run, prefix, "write_cache", place.write_cache);
+  if (result == 0 && place.write_through >= 0) result = place_number(run, prefix, "write_through", place.write_through);
+  if (result == 0 && place.loop) result = place_number(run, prefix, "loop", 1);
+  if (place.loop)
+    run_warn(run, "W21", "losetup --direct-io=on, or name a directory on a disk with --dir",
+             "'%.120s' lies on a loop device (%s) whose file this machine caches: cold and device bytes end at that cache",
+             path, place.device);
   if (result == 0) result = place_number(run, prefix, "ram_backed", place.ram_backed);
   if (result == 0) result = place_number(run, prefix, "free_bytes", (int64_t)place.free_bytes);
   if (place.ram_backed)

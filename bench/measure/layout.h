@@ -65,8 +65,12 @@ void layout_release(struct layout *layout);
 
 /* Share of the first `size` bytes in the cache, in millionths; -1 when the system does not tell. */
 int32_t layout_resident_ppm(const struct layout_file *file);
+/* Bytes in the cache of the copies that were made of it; those that are not there have none. -1 as above. */
+int64_t layout_copies_cached(const struct layout_file *file);
 /* Bring the file into the state; return enum run_flag bits, or a negative errno value. */
 int layout_make_warm(struct layout_file *file);
+/* Reads the first `size` bytes as warming does. */
+int layout_read_through(os_file file, uint64_t size);
 int layout_make_cold(struct layout_file *file, enum plan_flush flush, struct layout_file *flush_file);
 /* Waits until nothing of the file is dirty or being written back, 5 s at most. Negative: what was written got lost. */
 int layout_settle(struct layout_file *file);

@@ -15,6 +15,7 @@
 #include "measure/memory.h"
 #include "measure/pilot.h"
 #include "measure/sampler.h"
+#include "measure/watch.h"
 
 struct progress { size_t done, total; uint64_t began_ns, rounds_began_ns; };
 
@@ -127,26 +128,37 @@ static int group_round(struct sampler *sampler, unsigned group, unsigned round, 
 }
 
 /* Samples reach the run file between rounds, never between two samples that are compared. */
-static void stream_from(const struct sampler *sampler, size_t first) {
+static void stream_from(const struct sampler *sampler, size_t first, size_t first_round) {
   FILE *stream = sampler->options->stream;
+  const struct run *run = sampler->run;
   if (!stream) return;
-  for (size_t i = first; i < sampler->run->sample_count; i++) run_write_sample(sampler->run, &sampler->run->samples[i], stream);
+  for (size_t i = first; i < run->sample_count; i++) run_write_sample(run, &run->samples[i], stream);
+  for (size_t i = first_round; i < run->round_count; i++) run_write_round(run, &run->rounds[i], stream);
   fflush(stream);
 }
 
-static int one_round(struct sampler *sampler, unsigned round, struct progress *progress) {
-  struct plan *plan = &sampler->run->plan;
-  size_t first = sampler->run->sample_count;
-  unsigned rounds = rounds_of(plan);
+static int watched_round(struct sampler *sampler, struct watch *watch, unsigned group, unsigned round,
+                         struct progress *progress) {
+  struct run_round record = {.group = group, .round = (int32_t)round};
+  const uint64_t began = os_clock_ns();
+  watch_begin(watch, &record);
+  const int result = group_round(sampler, group, round, progress, rounds_of(&sampler->run->plan));
+  watch_end(watch, &record);
+  if (round == 0) sampler->run->plan.groups[group].round_cost_ns = os_clock_ns() - began - record.waited_ns;
+  const int added = run_add_round(sampler->run, &record);
+  return result < 0 ? result : added;
+}
+
+static int one_round(struct sampler *sampler, struct watch *watch, unsigned round, struct progress *progress) {
+  const struct plan *plan = &sampler->run->plan;
+  const size_t first = sampler->run->sample_count, first_round = sampler->run->round_count;
   int result = 0;
   for (unsigned g = 0; g < plan->group_count && result == 0; g++) {
-    struct plan_group *group = &plan->groups[g];
+    const struct plan_group *group = &plan->groups[g];
     if (group->dropped || group->rounds == 0 || round > group->rounds) continue;
-    uint64_t began = os_clock_ns();
-    result = group_round(sampler, g, round, progress, rounds);
-    if (round == 0) group->round_cost_ns = os_clock_ns() - began;
+    result = watched_round(sampler, watch, g, round, progress);
   }
-  stream_from(sampler, first);
+  stream_from(sampler, first, first_round);
   return result;
 }
 
@@ -157,17 +169,17 @@ static void count_samples(const struct plan *plan, struct progress *progress) {
 }
 
 /* The burn-in round tells what a round really costs; with that the number of rounds is settled. */
-static int all_rounds(struct sampler *sampler, struct progress *progress) {
+static int all_rounds(struct sampler *sampler, struct watch *watch, struct progress *progress) {
   struct plan *plan = &sampler->run->plan;
   if (rounds_of(plan) == 0) return 0;
   progress->rounds_began_ns = os_clock_ns();
   count_samples(plan, progress);
-  int result = one_round(sampler, 0, progress);
+  int result = one_round(sampler, watch, 0, progress);
   if (result < 0) return result;
   schedule_rounds(plan, pilot_time_left(plan, progress->began_ns));
   count_samples(plan, progress);
   if (sampler->options->stream) run_write_found(sampler->run, sampler->options->stream);
-  for (unsigned round = 1; round <= rounds_of(plan) && result == 0; round++) result = one_round(sampler, round, progress);
+  for (unsigned round = 1; round <= rounds_of(plan) && result == 0; round++) result = one_round(sampler, watch, round, progress);
   return result;
 }
 
@@ -217,7 +229,34 @@ static void warn_of_flags(struct run *run) {
              "other programs used the device during %zu of %zu samples; kept", foreign, total);
 }
 
-/* The rounds that it takes to tell anything apart come before the time. */
+static void warn_of_noise(struct run *run) {
+  uint32_t *noise = calloc(run->round_count + 1, sizeof *noise);
+  unsigned all = 0, noisy = 0, counts[RUN_NOISE_KINDS] = {0};
+  char why[160] = "";
+  if (noise && run_judge_rounds(run, noise) == 0)
+    for (size_t i = 0; i < run->round_count; i++) {
+      if (run->rounds[i].round < 1) continue;
+      all++;
+      noisy += noise[i] != 0;
+      for (unsigned kind = 0; kind < RUN_NOISE_KINDS; kind++) counts[kind] += noise[i] >> kind & 1u;
+    }
+  free(noise);
+  for (unsigned kind = 0; kind < RUN_NOISE_KINDS; kind++) {
+    const size_t used = strlen(why);
+    if (counts[kind]) snprintf(why + used, sizeof why - used, "%s%s %u", used ? ", " : "", run_noise_words[kind], counts[kind]);
+  }
+  if (noisy)
+    run_warn(run, "W20", "measure when the machine does nothing else, or say --wait-quiet",
+             "%u of %u rounds were noisy (%s); they are kept", noisy, all, why);
+}
+
+static uint64_t waited_ns(const struct run *run) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < run->round_count; i++) sum += run->rounds[i].waited_ns;
+  return sum;
+}
+
+/* The rounds that it takes to tell anything apart come before the time. Waiting for quiet does not count. */
 static void warn_of_length(struct run *run, uint64_t elapsed_ns) {
   const struct plan *plan = &run->plan;
   char took[UNITS_TEXT_MAX], asked[UNITS_TEXT_MAX];
@@ -263,8 +302,12 @@ static int measure_cells(struct sampler *sampler, uint64_t began, struct weir_re
     return result;
   }
   tell_plan(sampler, began);
-  result = all_rounds(sampler, &progress);
+  struct watch watch;
+  watch_open(&watch, sampler->options);
+  result = all_rounds(sampler, &watch, &progress);
+  watch_close(&watch);
   warn_of_flags(sampler->run);
+  warn_of_noise(sampler->run);
   if (result == 0 || result == -EINTR) return result;
   if (!problem->text[0]) snprintf(problem->text, sizeof problem->text, "the run cannot go on: %s", strerror(-result));
   run_warn(sampler->run, "W10", "", "%s; this is what was measured before", problem->text);
@@ -298,7 +341,7 @@ static int measure_within(struct run *run, const struct measure_options *options
     result = measure_cells(&sampler, began, problem);
     sampler_close(&sampler);
   }
-  warn_of_length(run, os_clock_ns() - began);
+  warn_of_length(run, os_clock_ns() - began - waited_ns(run));
   run->interrupted = result < 0 || *options->interrupted > 0;
   if (options->stream) run_write_trailer(run, options->stream);
   if (options->observer.event) options->observer.event(options->observer.context, &done);

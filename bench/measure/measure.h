@@ -42,6 +42,7 @@ struct measure_options {
   const char *const *worker_arguments; /* what a newly executed worker needs to find the same methods, or NULL */
   const char *const *worker_prefix;    /* a program that runs the worker and looks at it, or NULL; see measure_one */
   uint64_t memory_limit;         /* bytes that the run may have, page cache included; 0: what there is */
+  uint64_t quiet_wait_ns;        /* before each round of a group: wait at most so long for the machine to be quiet; 0: not at all */
   volatile int *interrupted;     /* 1: finish up with what there is; 2: leave at once */
   FILE *stream;                  /* run file being written, or NULL */
   struct measure_observer observer; /* event may be NULL */

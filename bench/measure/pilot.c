@@ -19,6 +19,7 @@
 #define SAMPLE_MAX_NS (2000 * MILLISECOND)    /* passes are not repeated beyond this */
 #define PASS_MAX_NS (10000 * MILLISECOND)     /* one pass longer than this is cut */
 #define PILOT_CAP_NS (4000 * MILLISECOND)
+#define COUNT_CAP_NS (1000 * MILLISECOND)     /* what was done until then stands for the rest */
 #define SAMPLE_OVERHEAD_NS (MILLISECOND / 2)  /* fork, wait, bookkeeping */
 
 /* What the pilot learned about one group. */
@@ -35,8 +36,26 @@ static void set_status(struct plan_cell *cell, enum plan_status status, const ch
   snprintf(cell->remedy, sizeof cell->remedy, "%s", remedy);
 }
 
-/* Takes one sample into the run. 1: good, 0: the cell is out, negative: the run is. */
-static int try_sample(struct sampler *sampler, const struct sampler_wish *wish, struct sample *sample) {
+/* How many system calls a pass takes; -1 where they cannot be counted. Nothing else is kept of the sample. */
+static int count_calls(struct sampler *sampler, const struct sampler_wish *tried, int64_t *calls) {
+  struct weir_reason unavailable;
+  struct sample sample;
+  const struct plan_cell *cell = &sampler->run->plan.groups[tried->group].cells[tried->cell];
+  struct sampler_wish wish = *tried;
+  *calls = -1;
+  if (cell->capabilities & ((uint32_t)WEIR_CAP_OUTSIDE | WEIR_CAP_PROGRAM)) return 0; /* what other programs do is not seen */
+  wish.verify = wish.probe = wish.with_victim = false;
+  wish.count_calls = true;
+  wish.keep_state = sampler->run->plan.groups[tried->group].demand.direction != WEIR_WRITE;
+  wish.cap_ns = COUNT_CAP_NS;
+  const int result = sampler_take(sampler, &wish, &sample, &unavailable);
+  if (result < 0) return result;
+  if (!unavailable.text[0] && sample.status == RUN_OK) *calls = sample.system_calls;
+  return 0;
+}
+
+/* Takes one sample into the run. 1: good, 0: the cell is out, negative: the run is. `counts`: its calls too. */
+static int try_sample(struct sampler *sampler, const struct sampler_wish *wish, bool counts, struct sample *sample) {
   struct weir_reason unavailable;
   struct plan_cell *cell = &sampler->run->plan.groups[wish->group].cells[wish->cell];
   int result = sampler_take(sampler, wish, sample, &unavailable);
@@ -45,7 +64,9 @@ static int try_sample(struct sampler *sampler, const struct sampler_wish *wish, 
     set_status(cell, PLAN_UNAVAILABLE, unavailable.text, unavailable.remedy);
     return 0;
   }
-  result = run_add_sample(sampler->run, sample);
+  if (counts && sample->status == RUN_OK && !*sampler->options->interrupted)
+    result = count_calls(sampler, wish, &sample->system_calls);
+  if (result == 0) result = run_add_sample(sampler->run, sample);
   if (result < 0) return result;
   if (sampler->options->stream) run_write_sample(sampler->run, sample, sampler->options->stream);
   if (*sampler->options->interrupted) return -EINTR;
@@ -68,12 +89,13 @@ static int try_cell(struct sampler *sampler, unsigned group, unsigned cell, stru
   bool writes = plan->groups[group].demand.direction == WEIR_WRITE; /* mixed ones are tried as readers are */
   struct sampler_wish wish = {.group = group, .cell = cell, .round = -1, .position = (int32_t)cell, .predecessor = -1,
                               .flags = RUN_PILOT, .verify = true, .probe = true, .keep_state = !writes,
-                              .cap_ns = PILOT_CAP_NS};
-  int result = try_sample(sampler, &wish, &sample);
+                              .with_victim = writes, .cap_ns = PILOT_CAP_NS};
+  int result = try_sample(sampler, &wish, writes, &sample);
   if (result <= 0) return result;
   if (!writes) { /* comparing every byte takes time of its own: once more, as it will be measured */
     wish.verify = wish.probe = wish.keep_state = false;
-    result = try_sample(sampler, &wish, &sample);
+    wish.with_victim = true;
+    result = try_sample(sampler, &wish, true, &sample);
     if (result <= 0) return result;
   }
   if (plan->groups[group].cells[cell].capabilities & WEIR_CAP_FLOOR) return 1;
@@ -196,6 +218,7 @@ int pilot_run(struct sampler *sampler, uint64_t began_ns, struct weir_reason *pr
       snprintf(problem->text, sizeof problem->text, "%s: %s", run->plan.groups[g].id, strerror(-result));
     if (result < 0) return result;
   }
+  victim_release(&sampler->victim); /* the rounds have the cache to themselves */
   int result = fit_into_time(sampler, began_ns, problem);
   schedule_rounds(&run->plan, pilot_time_left(&run->plan, began_ns));
   sampler->plan_is_stale = true;

@@ -118,6 +118,19 @@ const struct histogram_entry *run_latency(const struct run *run, const struct sa
   return sample->latency_count ? run->latency + sample->latency_first : NULL;
 }
 
+int run_add_round(struct run *run, const struct run_round *round) {
+  if (run->round_count == run->round_room) {
+    const size_t room = run->round_room ? run->round_room * 2 : 64;
+    if (room > SIZE_MAX / sizeof *round) return -ENOMEM;
+    struct run_round *rounds = realloc(run->rounds, room * sizeof *rounds);
+    if (rounds == NULL) return -ENOMEM;
+    run->rounds = rounds;
+    run->round_room = room;
+  }
+  run->rounds[run->round_count++] = *round;
+  return 0;
+}
+
 void run_release(struct run *run) {
   for (unsigned i = 0; i < run->argument_count; i++) free(run->arguments[i]);
   for (unsigned i = 0; i < run->fact_count; i++) {
@@ -129,6 +142,7 @@ void run_release(struct run *run) {
   free(run->samples);
   free(run->latency);
   free(run->limits);
+  free(run->rounds);
   plan_release(&run->plan);
   memset(run, 0, sizeof *run);
 }

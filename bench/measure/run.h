@@ -56,6 +56,11 @@ struct sample {
   int64_t device_read_bytes, device_write_bytes, flushes, foreign_bytes, steal_ns;
   int64_t cpu_stall_ns, io_stall_ns, memory_stall_ns; /* of the whole machine meanwhile (pressure stall information) */
   int64_t allocations, allocated_bytes; /* of one pass, see os_allocations_begin; counted in the pilot alone */
+  int64_t system_calls;                 /* of one pass, see os_call_count_start; counted in the pilot alone */
+  int64_t cycles, instructions;         /* see os_cycles_start */
+  int64_t cache_before_bytes, cache_after_bytes; /* of its files, and of copies of them, in the page cache */
+  /* Of a file that lay in the page cache and that nobody used meanwhile: before, and what was gone after. In the pilot alone. */
+  int64_t victim_bytes, victim_lost_bytes;
   uint64_t checksum;        /* position-keyed sum over one pass */
   enum run_status status;
   char reason[192];         /* of a failed one */
@@ -85,6 +90,30 @@ struct run_limits {
 };
 #define RUN_LIMIT_RANDOM_BYTES 4096u
 
+/*
+ * One round of one group, and what the machine did meanwhile; counters of the whole machine, -1 when the system does not
+ * tell. The control is a fixed piece of work, the same in every run; it stands before the first sample and after the last.
+ */
+enum { RUN_FIRST, RUN_LAST, RUN_ANCHORS };
+struct run_round {
+  uint32_t group;
+  int32_t round;                /* as in samples */
+  uint64_t start_ns, elapsed_ns, waited_ns; /* waited: before it began, for the machine to be quiet */
+  uint64_t anchor_ns[RUN_ANCHORS]; /* the control; 0 not measured */
+  int64_t steal_ns, cpu_stall_ns, io_stall_ns, memory_stall_ns, busy_ns, processor_hz;
+};
+
+/* Why a round may not be like the others. It is kept all the same. */
+enum run_noise {
+  RUN_NOISE_CONTROL = 1 << 0, /* the control took longer than its usual spread explains */
+  RUN_NOISE_STEAL = 1 << 1,   /* the host gave the processors to others */
+  RUN_NOISE_DEVICE = 1 << 2,  /* others used the device */
+  RUN_NOISE_STALL = 1 << 3,   /* somebody waited for a device, where our samples read from memory */
+  RUN_NOISE_SPEED = 1 << 4,   /* the processor ran slower than usual */
+};
+#define RUN_NOISE_KINDS 5u
+extern const char *const run_noise_words[]; /* in bit order, NULL-terminated */
+
 /* A fact about machine, place or program. `number`: the text is an integer and is written without quotes. */
 struct run_fact { char *name, *text; bool number; };
 
@@ -103,6 +132,8 @@ struct run {
   struct sample *samples;
   size_t latency_count, latency_room;
   struct histogram_entry *latency; /* of all samples, one after the other */
+  size_t round_count, round_room;
+  struct run_round *rounds;
   unsigned warning_count;
   struct run_warning warnings[16];
   bool interrupted;
@@ -119,6 +150,9 @@ int run_add_sample(struct run *run, const struct sample *sample);
 int run_keep_latency(struct run *run, struct sample *sample, const struct histogram_entry *entries, size_t count);
 /* latency_count entries, sorted by slot; NULL without any. */
 const struct histogram_entry *run_latency(const struct run *run, const struct sample *sample);
+int run_add_round(struct run *run, const struct run_round *round);
+/* Pure: what is odd about each of run->rounds, as bits of enum run_noise; `out` has room for one of each. 0 or -ENOMEM. */
+int run_judge_rounds(const struct run *run, uint32_t *out);
 void run_release(struct run *run);
 
 /* ---- the file ---- */
@@ -136,6 +170,7 @@ void run_write_floors(const struct run *run, FILE *out);
 void run_write_limits(const struct run *run, FILE *out); /* nothing where there are none */
 /* `run` gives the names that the line bears; the sample need not be among its samples. */
 void run_write_sample(const struct run *run, const struct sample *sample, FILE *out);
+void run_write_round(const struct run *run, const struct run_round *round, FILE *out);
 /* What the pilot found: passes, rounds, sizes, unavailable cells; written once it is known, after the pilot's samples. */
 void run_write_found(const struct run *run, FILE *out);
 void run_write_trailer(const struct run *run, FILE *out); /* warnings, interrupted */

@@ -40,6 +40,14 @@ static json_t *hex_value(uint64_t number) {
 static json_t *maybe_value(int64_t count) { return count < 0 ? json_null() : json_integer(count); }
 static json_t *share_value(int32_t ppm) { return ppm < 0 ? json_null() : json_real(ppm / 1e6); }
 
+static void put_maybes(json_t *object, const struct count_field *fields, size_t count, const void *base) {
+  for (size_t i = 0; i < count; i++) {
+    int64_t value;
+    memcpy(&value, (const char *)base + fields[i].at, sizeof value);
+    put(object, fields[i].name, maybe_value(value));
+  }
+}
+
 static void put_counts(json_t *object, const struct count_field *fields, size_t count, const void *base) {
   for (size_t i = 0; i < count; i++) {
     uint64_t value;
@@ -236,11 +244,7 @@ void run_write_sample(const struct run *run, const struct sample *sample, FILE *
   put_counts(line, runfile_sample_counts, COUNT_OF(runfile_sample_counts), sample);
   put(line, "resident_before", share_value(sample->resident_before_ppm));
   put(line, "resident_after", share_value(sample->resident_after_ppm));
-  for (size_t i = 0; i < COUNT_OF(runfile_sample_maybes); i++) {
-    int64_t value;
-    memcpy(&value, (const char *)sample + runfile_sample_maybes[i].at, sizeof value);
-    put(line, runfile_sample_maybes[i].name, maybe_value(value));
-  }
+  put_maybes(line, runfile_sample_maybes, COUNT_OF(runfile_sample_maybes), sample);
   for (size_t i = 0; i < COUNT_OF(runfile_sample_rares); i++) {
     int64_t value;
     memcpy(&value, (const char *)sample + runfile_sample_rares[i].at, sizeof value);
@@ -251,6 +255,16 @@ void run_write_sample(const struct run *run, const struct sample *sample, FILE *
   put(line, "reason", sample->reason[0] ? text_value(sample->reason) : json_null());
   put(line, "flags", flags_value(sample->flags));
   put_latency(line, run, sample);
+  line_end(line, out);
+}
+
+void run_write_round(const struct run *run, const struct run_round *round, FILE *out) {
+  assert(round->group < run->plan.group_count);
+  json_t *line = line_start("round");
+  put(line, "group", text_value(run->plan.groups[round->group].id));
+  put(line, "round", json_integer(round->round));
+  put_counts(line, runfile_round_counts, COUNT_OF(runfile_round_counts), round);
+  put_maybes(line, runfile_round_maybes, COUNT_OF(runfile_round_maybes), round);
   line_end(line, out);
 }
 

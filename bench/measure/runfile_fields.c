@@ -44,6 +44,28 @@ const struct count_field runfile_sample_maybes[] = {
 const struct count_field runfile_sample_rares[] = {
     {"allocations", offsetof(struct sample, allocations)},
     {"allocated_bytes", offsetof(struct sample, allocated_bytes)},
+    {"system_calls", offsetof(struct sample, system_calls)},
+    {"cycles", offsetof(struct sample, cycles)},
+    {"instructions", offsetof(struct sample, instructions)},
+    {"cache_before_bytes", offsetof(struct sample, cache_before_bytes)},
+    {"cache_after_bytes", offsetof(struct sample, cache_after_bytes)},
+    {"victim_bytes", offsetof(struct sample, victim_bytes)},
+    {"victim_lost_bytes", offsetof(struct sample, victim_lost_bytes)},
+};
+const struct count_field runfile_round_counts[] = {
+    {"start_ns", offsetof(struct run_round, start_ns)},
+    {"elapsed_ns", offsetof(struct run_round, elapsed_ns)},
+    {"waited_ns", offsetof(struct run_round, waited_ns)},
+    {"anchor_first_ns", offsetof(struct run_round, anchor_ns) + RUN_FIRST * sizeof(uint64_t)},
+    {"anchor_last_ns", offsetof(struct run_round, anchor_ns) + RUN_LAST * sizeof(uint64_t)},
+};
+const struct count_field runfile_round_maybes[] = {
+    {"steal_ns", offsetof(struct run_round, steal_ns)},
+    {"cpu_stall_ns", offsetof(struct run_round, cpu_stall_ns)},
+    {"io_stall_ns", offsetof(struct run_round, io_stall_ns)},
+    {"memory_stall_ns", offsetof(struct run_round, memory_stall_ns)},
+    {"busy_ns", offsetof(struct run_round, busy_ns)},
+    {"processor_hz", offsetof(struct run_round, processor_hz)},
 };
 const struct count_field runfile_floor_reals[] = {
     {"harness_ns_per_op", offsetof(struct run_floors, harness_ns_per_op)},

@@ -500,12 +500,12 @@ static int read_sample_place(struct reader *reader, const json_t *line, struct s
 }
 
 static int get_maybes(struct reader *reader, const json_t *line, const struct count_field *fields, size_t count,
-                      struct sample *sample) {
+                      void *base) {
   int code = 0;
   for (size_t i = 0; code == 0 && i < count; i++) {
     int64_t value;
     code = get_maybe(reader, line, fields[i].name, &value);
-    memcpy((char *)sample + fields[i].at, &value, sizeof value);
+    memcpy((char *)base + fields[i].at, &value, sizeof value);
   }
   return code;
 }
@@ -536,6 +536,17 @@ static int read_sample(struct reader *reader, const json_t *line) {
   if (code == 0) code = read_latency(reader, line, &sample);
   sample.status = (enum run_status)status;
   return code < 0 ? code : run_add_sample(reader->run, &sample);
+}
+
+static int read_round(struct reader *reader, const json_t *line) {
+  struct run_round round = {0};
+  const struct plan_group *group = find_group(&reader->run->plan, json_object_get(line, "group"));
+  if (group == NULL) return wrong_key(reader, "group", "the id of a group in the header");
+  round.group = (uint32_t)(group - reader->run->plan.groups);
+  int code = get_integer(reader, line, "round", &round.round);
+  if (code == 0) code = get_counts(reader, line, runfile_round_counts, COUNT_OF(runfile_round_counts), &round);
+  if (code == 0) code = get_maybes(reader, line, runfile_round_maybes, COUNT_OF(runfile_round_maybes), &round);
+  return code < 0 ? code : run_add_round(reader->run, &round);
 }
 
 static int read_found_cell(struct reader *reader, const json_t *object, struct plan_group *group) {
@@ -607,7 +618,8 @@ static int read_object(struct reader *reader, const json_t *line) {
     int (*read)(struct reader *, const json_t *);
   } kinds[] = {
       {"header", read_header}, {"floors", read_floors},   {"sample", read_sample},
-      {"found", read_found},   {"trailer", read_trailer}, {"limits", read_limits},
+      {"found", read_found},   {"round", read_round},     {"trailer", read_trailer},
+      {"limits", read_limits},
   };
   const char *type = json_string_value(json_object_get(line, "type"));
   if (type == NULL) return wrong_key(reader, "type", "a word");

@@ -78,6 +78,7 @@ int sampler_layout(struct sampler *sampler, struct weir_reason *problem) {
 
 void sampler_close(struct sampler *sampler) {
   layout_release(&sampler->layout);
+  victim_release(&sampler->victim);
   int left = scratch_close(&sampler->scratch);
   if (left < 0)
     run_warn(sampler->run, "W11", "remove it by hand, or let the next run there do it",
@@ -124,6 +125,21 @@ static int32_t resident_ppm(const struct files *files) {
     size += (double)files->list[i]->size;
   }
   return size > 0 ? (int32_t)(sum / size) : layout_resident_ppm(files->list[0]);
+}
+
+/* What files, and the copies that were made of them, have in the cache; -1 when the system does not tell it of one. */
+static int64_t cached_bytes(const struct files *files, int32_t ppm) {
+  double size = 0;
+  int64_t copied = 0;
+  for (unsigned i = 0; i < files->count; i++) {
+    struct os_stat stat;
+    const int64_t copies = layout_copies_cached(files->list[i]);
+    if (copies < 0) return -1;
+    copied += copies;
+    if (os_stat_path(files->list[i]->path, &stat) != -ENOENT) size += (double)files->list[i]->size;
+  }
+  if (size > 0 && ppm < 0) return -1;
+  return copied + (int64_t)(size * ppm / 1e6);
 }
 
 /* A target that was there before: full size, every block written. */
@@ -320,6 +336,20 @@ static int name_files(struct worker_order *order, const struct files *files) {
   return 0;
 }
 
+/* What most samples do not count. */
+static void forget_counts(struct sample *sample) {
+  sample->allocations = sample->allocated_bytes = sample->system_calls = sample->cycles = sample->instructions = -1;
+  sample->cache_before_bytes = sample->cache_after_bytes = sample->victim_bytes = sample->victim_lost_bytes = -1;
+}
+
+/* Operations whose calls stand for those of all: enough for buffers to fill and empty, few enough for each call to be watched. */
+static uint64_t counting_budget(const struct plan_group *group, const struct plan_cell *cell) {
+  const uint64_t least = 16, most = group->demand.durability == WEIR_DURABILITY_EACH ? 64 : 4096;
+  if (group->demand.task == WEIR_TASK_WHOLE || weir_task_streams(group->demand.task)) return UINT64_MAX;
+  const uint64_t operations = (UINT64_C(4) << 20) / cell_block(group, cell);
+  return operations < least ? least : operations > most ? most : operations;
+}
+
 static int write_order(struct sampler *sampler, const struct sampler_wish *wish, const struct files *files) {
   struct worker_order *order = sampler->order;
   const struct plan_group *group = &sampler->run->plan.groups[wish->group];
@@ -345,14 +375,16 @@ static int write_order(struct sampler *sampler, const struct sampler_wish *wish,
     order->supply_seed = random_mix(sampler->content.seed ^ ++sampler->writes);
   if (!reads(&group->demand)) order->content_seed = order->supply_seed;
   order->probe = wish->probe;
-  order->warm_up = !wish->verify;
+  order->warm_up = !wish->verify && !wish->count_calls;
   order->count_allocations = wish->verify;
+  order->count_calls = wish->count_calls;
+  order->budget = counting_budget(group, &group->cells[wish->cell]);
   order->mark = sampler->options->worker_prefix != NULL;
   order->parent = order->mark ? 0 : os_process_id();
   order->sample.round = wish->round;
-  order->sample.allocations = order->sample.allocated_bytes = -1;
+  forget_counts(&order->sample);
   code = set_stream(sampler, wish, file);
-  return code < 0 ? code : expect(sampler, wish);
+  return code < 0 || wish->count_calls ? code : expect(sampler, wish);
 }
 
 /* ---- running the worker ------------------------------------------------------------------------------------------------ */
@@ -484,6 +516,8 @@ static void take_record(const struct worker_order *order, struct sample *out) {
   got.predecessor = out->predecessor;
   got.flags |= out->flags;
   got.resident_before_ppm = out->resident_before_ppm;
+  got.cache_before_bytes = out->cache_before_bytes;
+  got.victim_bytes = out->victim_bytes;
   got.resident_after_ppm = -1;
   got.status = RUN_OK;
   got.reason[0] = '\0';
@@ -508,6 +542,8 @@ static bool too_big(const struct plan_group *group, const struct plan_cell *cell
 static void wash_out(struct sampler *sampler, const struct sampler_wish *wish, const struct files *files, struct sample *out) {
   int flags = 0;
   out->resident_after_ppm = resident_ppm(files);
+  out->cache_after_bytes = cached_bytes(files, out->resident_after_ppm);
+  if (out->victim_bytes > 0) out->victim_lost_bytes = victim_lost(&sampler->victim, out->victim_bytes);
   if (!writes(&sampler->run->plan.groups[wish->group].demand)) return;
   for (unsigned i = 0; i < files->count && flags >= 0; i++) {
     const int result = layout_settle(files->list[i]);
@@ -576,8 +612,8 @@ int sampler_take(struct sampler *sampler, const struct sampler_wish *wish, struc
   uint64_t began = os_clock_ns();
   *unavailable = (struct weir_reason){0};
   *out = (struct sample){.group = wish->group, .cell = wish->cell, .round = wish->round, .position = wish->position,
-                         .predecessor = wish->predecessor, .flags = wish->flags, .resident_before_ppm = -1,
-                         .allocations = -1, .allocated_bytes = -1};
+                         .predecessor = wish->predecessor, .flags = wish->flags, .resident_before_ppm = -1};
+  forget_counts(out);
   if (!find_files(sampler, wish, &files)) return -ENOENT;
   if (wish->probe && too_big(group, &group->cells[wish->cell], unavailable)) return 0;
   int result = write_order(sampler, wish, &files);
@@ -587,7 +623,13 @@ int sampler_take(struct sampler *sampler, const struct sampler_wish *wish, struc
   if (result < 0 && cannot_prepare(sampler, wish, result, unavailable)) return 0;
   if (result < 0) return without_order(&files, result, out);
   out->flags |= (uint32_t)result;
+  if (wish->with_victim) {
+    const uint64_t asked = os_clock_ns();
+    out->victim_bytes = victim_ready(&sampler->victim, sampler); /* last: what makes files cold may empty the whole cache */
+    began += os_clock_ns() - asked;
+  }
   out->resident_before_ppm = resident_ppm(&files);
+  out->cache_before_bytes = cached_bytes(&files, out->resident_before_ppm);
   uint64_t prepared = os_clock_ns();
   result = run_worker(sampler, wish, out, unavailable);
   if (result < 0 || unavailable->text[0]) return result;

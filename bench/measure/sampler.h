@@ -7,6 +7,7 @@
 
 #include "measure/layout.h"
 #include "measure/measure.h"
+#include "measure/victim.h"
 #include "measure/worker.h"
 
 /* What a pass should deliver, for all cells that make the same requests. */
@@ -41,6 +42,7 @@ struct sampler {
   unsigned sum_count;
   struct sampler_stream *streams;
   unsigned stream_count;
+  struct victim victim;
 };
 
 int sampler_open(struct sampler *sampler, struct run *run, const struct measure_options *options, struct weir_reason *problem);
@@ -55,6 +57,8 @@ struct sampler_wish {
   bool verify;                  /* every byte is compared; writers' files are read back past the cache */
   bool probe;                   /* ask the method first whether it can */
   bool keep_state;              /* leave the cache as it is: for verifying, where state does not matter */
+  bool count_calls;             /* of a part of a pass; nothing else of the sample is of use */
+  bool with_victim;             /* see what becomes of a file in the cache that nobody uses */
   uint64_t cap_ns;              /* stop the worker after this time; 0: only the guard against hanging */
 };
 

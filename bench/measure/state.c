@@ -34,8 +34,26 @@ int32_t layout_resident_ppm(const struct layout_file *file) {
   return (int32_t)(sum / (double)file->size);
 }
 
+int64_t layout_copies_cached(const struct layout_file *file) {
+  char path[LAYOUT_PATH_MAX];
+  int64_t sum = 0;
+  for (uint64_t i = 0; file->copies && i < layout_parts(file); i++) {
+    os_file handle;
+    struct os_cache cache;
+    const uint64_t size = layout_part(file, i, true, path);
+    const int code = os_open(path, OS_READ, &handle);
+    if (code == -ENOENT) continue;
+    if (code < 0) return -1;
+    const int known = os_cache_state(handle, 0, size, &cache);
+    os_close(handle);
+    if (known < 0) return -1;
+    sum += (int64_t)cache.cached_bytes;
+  }
+  return sum;
+}
+
 /* In order and in pieces of 1 MiB: how a cache was filled decides the size of its folios, and with it what wins. */
-static int read_through(os_file file, uint64_t size) {
+int layout_read_through(os_file file, uint64_t size) {
   void *data;
   int result = os_memory_get(PIECE, 0, &data);
   if (result < 0) return result;
@@ -63,7 +81,7 @@ static int warm_part(const char *path, uint64_t size, bool was_warm) {
   if (ppm != ALL_PPM || !was_warm) {
     if (ppm >= 0 && was_warm) flags |= RUN_REWARMED;
     evict(handle, size);
-    result = read_through(handle, size);
+    result = layout_read_through(handle, size);
     ppm = resident(handle, size);
     if (ppm >= 0 && ppm < ALL_PPM - COLD_PPM) flags |= RUN_NOT_WARM;
   }
@@ -88,7 +106,7 @@ static int flush_by_file(const struct layout_file *flush_file) {
   if (!flush_file) return -ENOENT;
   int result = os_open(flush_file->path, OS_READ, &handle);
   if (result < 0) return result;
-  result = read_through(handle, flush_file->size);
+  result = layout_read_through(handle, flush_file->size);
   os_close(handle);
   return result;
 }

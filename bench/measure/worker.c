@@ -47,6 +47,9 @@ struct crew {
   atomic_bool not_set_up; /* nothing was timed: a lack of means, not a wrong answer */
   atomic_bool going_on; /* what instance 0 decided last for all */
   uint64_t stamps[RUN_PHASES + 1];
+  struct os_call_count *calls; /* or NULL */
+  uint64_t call_stamps[RUN_PHASES + 1];
+  struct os_cycles cycles;
 };
 
 static const struct plan_group *group_of(const struct crew *crew) {
@@ -86,8 +89,13 @@ static bool agree(struct instance *self, bool wish) {
   return atomic_load(&crew->going_on);
 }
 
+/* Where calls are counted, nobody goes on before they have been read. */
 static void stamp(struct instance *self, unsigned phase) {
-  if (self->index == 0) self->crew->stamps[phase] = os_clock_ns();
+  struct crew *crew = self->crew;
+  if (self->index == 0) crew->stamps[phase] = os_clock_ns();
+  if (!crew->calls) return;
+  if (self->index == 0) crew->call_stamps[phase] = os_call_count_read(crew->calls);
+  barrier(crew);
 }
 
 /* ---- one instance -------------------------------------------------------------------------------------------------- */
@@ -282,6 +290,7 @@ struct readings {
   int64_t own_read_bytes;
   bool has_device;
   struct os_usage usage;
+  int64_t cycles, instructions;
 };
 
 /* Programs that do the work count with all they took. */
@@ -307,17 +316,21 @@ static bool read_devices(const struct worker_order *order, struct os_device_coun
 }
 
 /* What costs time to read stands outside; usage, which counts that time too, is read right beside the window. */
-static void read_before(const struct worker_order *order, bool children, struct readings *out) {
+static void read_before(const struct crew *crew, bool children, struct readings *out) {
+  const struct worker_order *order = crew->order;
   out->has_device = read_devices(order, &out->device);
   os_pressure(&out->pressure);
   out->own_read_bytes = os_storage_read_bytes();
+  os_cycles_read(&crew->cycles, &out->cycles, &out->instructions);
   os_usage(&out->usage);
   if (children) os_usage_add_children(&out->usage);
 }
 
-static void read_after(const struct worker_order *order, bool children, struct readings *out) {
+static void read_after(const struct crew *crew, bool children, struct readings *out) {
+  const struct worker_order *order = crew->order;
   os_usage(&out->usage);
   if (children) os_usage_add_children(&out->usage);
+  os_cycles_read(&crew->cycles, &out->cycles, &out->instructions);
   out->own_read_bytes = os_storage_read_bytes();
   out->has_device = read_devices(order, &out->device);
   os_pressure(&out->pressure);
@@ -336,6 +349,8 @@ static void record_usage(struct worker_order *order, const struct readings *a, c
   s->cpu_stall_ns = grown(a->pressure.cpu_stall_ns, b->pressure.cpu_stall_ns);
   s->io_stall_ns = grown(a->pressure.io_stall_ns, b->pressure.io_stall_ns);
   s->memory_stall_ns = grown(a->pressure.memory_stall_ns, b->pressure.memory_stall_ns);
+  s->cycles = grown(a->cycles, b->cycles);
+  s->instructions = grown(a->instructions, b->instructions);
 }
 
 /*
@@ -379,7 +394,7 @@ static void timed_window(struct instance *self) {
   bool leads = self->index == 0;
   struct readings before = {0}, after = {0};
   if (leads) {
-    read_before(order, works_outside(crew->method), &before);
+    read_before(crew, works_outside(crew->method), &before);
     order->sample.start_ns = os_clock_ns();
   }
   uint64_t pass = 0;
@@ -392,13 +407,37 @@ static void timed_window(struct instance *self) {
     if (leads) record_pass(crew);
   } while (agree(self, ++pass < order->passes && !stopped(crew)));
   if (!leads) return;
-  read_after(order, works_outside(crew->method), &after);
+  read_after(crew, works_outside(crew->method), &after);
   record_usage(order, &before, &after);
   if (claimed_ns(crew, NULL)) {
     order->sample.cpu_ns = crew->claimed_cpu_ns;
     order->sample.flags |= RUN_SELF_TIMED;
   }
   record_device(order, &before, &after, group_of(crew)->demand.direction == WEIR_READ);
+}
+
+/* ---- the calls of a pass ---- */
+
+/*
+ * Of a pass that was cut short, what its requests took grows with their number; opening, syncing and closing do not. What
+ * the harness itself does between the stamps takes no call that counts.
+ */
+static void record_calls(struct crew *crew) {
+  const uint64_t *at = crew->call_stamps;
+  uint64_t done = 0, all = 0;
+  for (unsigned i = 0; i < crew->count; i++) {
+    done += crew->instances[i].flow->operations;
+    all += crew->instances[i].job->job.operations;
+  }
+  if (atomic_load(&crew->failed) || done == 0) return;
+  const uint64_t running = at[RUN_RUN + 1] - at[RUN_RUN], around = at[RUN_PHASES] - at[RUN_OPEN] - running;
+  const double scale = done < all ? (double)all / (double)done : 1;
+  crew->order->sample.system_calls = (int64_t)(around + (uint64_t)((double)running * scale + 0.5));
+}
+
+static void counted_pass(struct instance *self) {
+  one_pass(self, self->crew->order->budget);
+  if (self->index == 0) record_calls(self->crew);
 }
 
 static void *instance_main(void *context) {
@@ -418,7 +457,10 @@ static void *instance_main(void *context) {
   }
   self->core->late = 0;
   if (self->core->latency) memset(self->core->latency, 0, HISTOGRAM_SLOTS * sizeof *self->core->latency);
-  if (on) timed_window(self);
+  if (on && crew->order->count_calls)
+    counted_pass(self);
+  else if (on)
+    timed_window(self);
   if (method->teardown) method->teardown(self->state, job);
   return NULL;
 }
@@ -516,8 +558,16 @@ static bool probe_refuses(struct crew *crew) {
   return true;
 }
 
+/* Both see what is started later, so they begin before the instances do. */
+static int start_counters(struct crew *crew) {
+  crew->cycles = (struct os_cycles){os_no_file, os_no_file};
+  if (crew->order->count_calls) return os_call_count_start((const volatile unsigned *)&crew->turn, &crew->calls);
+  if (!works_outside(crew->method)) (void)os_cycles_start(&crew->cycles);
+  return 0;
+}
+
 static enum worker_outcome do_order(struct crew *crew) {
-  int result = 0;
+  int result = start_counters(crew);
   for (unsigned i = 0; i < crew->count && result == 0; i++) result = hire(crew, i);
   if (result == 0 && probe_refuses(crew)) return WORKER_UNAVAILABLE;
   if (result == 0 && crew->order->passes > 0) result = work_together(crew);
@@ -571,6 +621,7 @@ int worker_body(const struct worker_scene *scene, struct worker_order *order) {
   free(crew.instances);
   reference_free(&crew.own_stream);
   os_close(crew.reference);
+  os_cycles_stop(&crew.cycles);
   uint64_t peak = os_peak_bytes();
   order->sample.peak_bytes = peak > resident ? peak - resident : 0;
   uint64_t program = works_outside(cell->impl) ? os_children_peak_bytes() : 0;
@@ -608,7 +659,10 @@ int measure_worker_main(const struct weir_method *const *methods, const struct m
   if (content_init(&content, run.plan.seed) < 0) return 2;
   if (run.plan.latency) os_fast_clock_start();
   const struct worker_scene scene = {.run = &run, .content = &content, .prepare = *prepare, .janitor = os_no_file};
-  return worker_body(&scene, order);
+  const int code = worker_body(&scene, order);
+  /* what programs do when they end may stop the thread that answers for the calls counted, and then wait for its answer */
+  if (((const struct worker_order *)order)->count_calls) _Exit(code);
+  return code;
 }
 
 /* ---- what a pass should deliver ------------------------------------------------------------------------------------ */

@@ -45,6 +45,8 @@ struct worker_order {
   bool probe;              /* ask the method first */
   bool warm_up;            /* a short untimed pass before */
   bool count_allocations;  /* of the only pass, whose time is of no use then */
+  bool count_calls;        /* system calls of one pass of `budget` operations, which is all that is done then; no time is of use */
+  uint64_t budget;         /* of each instance */
   bool check;              /* compare the checksum of each pass with `expected` */
   uint64_t expected, expected_bytes, expected_operations; /* of one pass */
   struct reference_total totals[REFERENCE_FORMS]; /* of one pass of a stream */

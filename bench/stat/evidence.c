@@ -6,6 +6,7 @@
 #include "stat/exact.h"
 #include "stat/label.h"
 #include "stat/limit.h"
+#include "stat/machine.h"
 #include "stat/paired.h"
 
 /* One reading of a sample, negative when unknown. */
@@ -33,6 +34,12 @@ static double read_flushes(const struct sample *s) { return counted(s, s->flushe
 static double read_cpu(const struct sample *s) { return per_pass(s, (double)s->cpu_ns); }
 static double read_minor_faults(const struct sample *s) { return per_pass(s, (double)s->minor_faults); }
 static double read_major_faults(const struct sample *s) { return per_pass(s, (double)s->major_faults); }
+static double read_cycles(const struct sample *s) { return counted(s, s->cycles); }
+static double read_instructions(const struct sample *s) { return counted(s, s->instructions); }
+static double read_voluntary(const struct sample *s) { return per_pass(s, (double)s->voluntary_switches); }
+static double read_involuntary(const struct sample *s) { return per_pass(s, (double)s->involuntary_switches); }
+static double read_cache_before(const struct sample *s) { return (double)s->cache_before_bytes; }
+static double read_cache_after(const struct sample *s) { return (double)s->cache_after_bytes; }
 static double read_peak(const struct sample *s) { return (double)s->peak_bytes; }
 static double read_setup(const struct sample *s) { return (double)s->setup_ns; }
 
@@ -66,6 +73,17 @@ static void fill_medians(const struct series *series, unsigned index, struct sta
   cell->major_faults = median(series, index, read_major_faults);
   cell->peak_bytes = median(series, index, read_peak);
   cell->setup_ns = median(series, index, read_setup);
+  cell->cycles = median(series, index, read_cycles);
+  cell->instructions = median(series, index, read_instructions);
+  cell->voluntary_switches = median(series, index, read_voluntary);
+  cell->involuntary_switches = median(series, index, read_involuntary);
+}
+
+/* Not per pass: the passes of a sample find the same cache. */
+static void fill_cache(const struct series *series, unsigned index, struct stat_cell *cell) {
+  const double before = median(series, index, read_cache_before), after = median(series, index, read_cache_after);
+  cell->cache_growth_known = before >= 0 && after >= 0;
+  if (cell->cache_growth_known) cell->cache_growth_bytes = after - before;
 }
 
 struct stat_interval evidence_resident(const struct series *series) {
@@ -93,33 +111,60 @@ unsigned evidence_read_back(const struct series *series) {
   return count;
 }
 
-/* Of the size that was measured: the pilot may have tried a larger file than there was time for. */
-static bool counts_allocations(const struct series *series, unsigned index, const struct sample *sample) {
+/* ---- what the pilot counted ---- */
+
+static bool is_pilot(const struct series *series, unsigned index, const struct sample *sample) {
   return sample->group == series->group && sample->cell == index && (sample->flags & RUN_PILOT) && sample->status == RUN_OK &&
-         !(sample->flags & RUN_PARTIAL) && sample->allocations >= 0 && sample->allocated_bytes >= 0 && sample->passes > 0 &&
-         read_bytes(sample) == median(series, index, read_bytes);
+         !(sample->flags & RUN_PARTIAL) && sample->passes > 0;
 }
 
-static void fill_allocations(const struct series *series, unsigned index, struct stat_cell *cell) {
-  cell->allocations = cell->allocated_bytes = -1;
+/* Of the size that was measured: the pilot may have tried a larger file than there was time for. */
+static void take_allocations(const struct sample *sample, double bytes, struct stat_cell *cell) {
+  if (sample->allocations < 0 || sample->allocated_bytes < 0 || read_bytes(sample) != bytes) return;
+  cell->allocations = (double)sample->allocations;
+  cell->allocated_bytes = (double)sample->allocated_bytes;
+}
+
+/* With requests of a fixed size the calls grow with the bytes. */
+static void take_calls(const struct series *series, const struct sample *sample, double bytes, struct stat_cell *cell) {
+  const enum weir_task task = series->plan->demand.task;
+  const bool grows = task != WEIR_TASK_WHOLE && !weir_task_streams(task) && sample->bytes > 0 && bytes > 0;
+  if (sample->system_calls < 0 || (!grows && read_bytes(sample) != bytes)) return;
+  cell->system_calls = (double)sample->system_calls * (grows ? bytes / read_bytes(sample) : 1);
+}
+
+static void take_victim(const struct sample *sample, struct stat_cell *cell) {
+  if (sample->victim_bytes <= 0 || sample->victim_lost_bytes < 0) return;
+  cell->evicted_share = (double)sample->victim_lost_bytes / (double)sample->victim_bytes;
+}
+
+static void fill_pilot(const struct series *series, unsigned index, struct stat_cell *cell) {
+  const double bytes = median(series, index, read_bytes);
+  cell->allocations = cell->allocated_bytes = cell->system_calls = cell->evicted_share = -1;
   for (size_t i = 0; i < series->run->sample_count; i++) {
     const struct sample *sample = &series->run->samples[i];
-    if (!counts_allocations(series, index, sample)) continue;
-    cell->allocations = (double)sample->allocations;
-    cell->allocated_bytes = (double)sample->allocated_bytes;
+    if (!is_pilot(series, index, sample)) continue;
+    take_allocations(sample, bytes, cell);
+    take_calls(series, sample, bytes, cell);
+    take_victim(sample, cell);
   }
 }
 
 void evidence_fill(const struct series *series, unsigned index, struct stat_cell *cell) {
   fill_medians(series, index, cell);
-  fill_allocations(series, index, cell);
+  fill_pilot(series, index, cell);
+  fill_cache(series, index, cell);
+  cell->cpu_ns_per_byte = -1;
   cell->n = collect(series, index, sample_elapsed_ns);
   if (cell->n == 0) return;
   cell->elapsed_ns = paired_interval(series->scratch, cell->n, exact_interval_rank(cell->n, PAIRED_LEVEL));
   if (cell->plan->capabilities & WEIR_CAP_FLOOR) return; /* it moved nothing: no rate, no label */
   cell->bytes_per_s = median(series, index, read_bytes) / cell->elapsed_ns.median * 1e9;
+  const double bytes = median(series, index, read_bytes);
+  if (bytes > 0 && cell->cpu_ns >= 0) cell->cpu_ns_per_byte = cell->cpu_ns / bytes;
   cell->operations_per_s = median(series, index, read_operations) / cell->elapsed_ns.median * 1e9;
   cell->items_per_s = median(series, index, read_items) / cell->elapsed_ns.median * 1e9;
   label_cell(series, index, cell->label);
   limit_fill(series, index, cell);
+  machine_steadiness(series, index, cell);
 }

@@ -54,6 +54,7 @@ static void label_place(const struct series *series, unsigned cell, char out[64]
   const char *special = place_fact(series, cell, "special", NULL);
   if (place_is(series, cell, "packs")) add_word(out, "compressing");
   if (special) add_word(out, special);
+  if (place_is(series, cell, "loop")) add_word(out, "loop");
 }
 
 /* ---- readers ------------------------------------------------------------------------------------------------------- */
@@ -115,6 +116,13 @@ static uint64_t flushes_needed(const struct series *series, unsigned cell, const
   return needed ? needed : 1;
 }
 
+/* A device without a cache of its own needs none; one that writes single requests through may have done so unseen. */
+static const char *no_flush_word(const struct series *series, unsigned cell) {
+  if (place_fact(series, cell, "write_cache", "write through")) return "no-flush-needed";
+  const bool each = series->plan->demand.durability == WEIR_DURABILITY_EACH;
+  return each && place_is(series, cell, "write_through") ? "no-flush-seen" : "not-durable";
+}
+
 /* Judged by the majority of samples; one that cannot tell makes the cell unknown. */
 static const char *flush_word(const struct series *series, unsigned cell) {
   unsigned enough = 0, few = 0, none = 0;
@@ -130,7 +138,7 @@ static const char *flush_word(const struct series *series, unsigned cell) {
       enough++;
   }
   if (enough > few + none) return "durable";
-  return none > few ? "no-flush-seen" : "few-flushes-seen";
+  return none > few ? no_flush_word(series, cell) : "few-flushes-seen";
 }
 
 static void label_writer(const struct series *series, unsigned cell, char out[64]) {

@@ -10,6 +10,7 @@
 #include "stat/evidence.h"
 #include "stat/exact.h"
 #include "stat/latency.h"
+#include "stat/machine.h"
 #include "stat/paired.h"
 #include "stat/ranking.h"
 
@@ -20,6 +21,7 @@ const char *const stat_verdict_words[] = {"baseline", "faster", "same", "slower"
 static void start_cell(const struct plan_cell *plan, struct stat_cell *cell) {
   *cell = (struct stat_cell){.plan = plan, .status = plan->status, .reason = plan->reason, .verdict = STAT_NONE};
   cell->resident_before = cell->resident_after = cell->device_read_bytes = cell->device_write_bytes = cell->flushes = -1;
+  cell->cpu_ns_per_byte = cell->cycles = cell->instructions = cell->system_calls = cell->evicted_share = -1;
 }
 
 /* A first transfer that was refused makes a cell unavailable, not wrong: what the plan says of it stands. */
@@ -178,6 +180,11 @@ static int summarize_group(const struct run *run, unsigned index, struct stat_gr
   group->resident_before = evidence_resident(&series);
   group->read_back = evidence_read_back(&series);
   error = latency_fill(&series, group);
+  for (unsigned c = 0; c < group->cell_count; c++) {
+    if (group->cells[c].plan->twin) continue;
+    group->steady += group->cells[c].steadiness == STAT_STEADY;
+    group->not_steady += group->cells[c].steadiness == STAT_NOT_STEADY;
+  }
   if (!error) error = compare_cells(&series, group);
   if (!error) error = fill_order(&series, group);
   show_twin(group);
@@ -229,6 +236,7 @@ int stat_summarize(const struct run *run, struct summary *out) {
   }
   advice_fill(out);
   int error = curve_fill(out);
+  if (!error) error = machine_fill(run, out);
   if (error) stat_release(out);
   return error;
 }
@@ -243,5 +251,6 @@ void stat_release(struct summary *summary) {
   }
   free(summary->groups);
   free(summary->curves);
+  free(summary->noise);
   *summary = (struct summary){0};
 }

@@ -32,6 +32,12 @@ struct stat_latency {
   struct histogram_entry slots[];/* all analysed samples together */
 };
 
+/* The last rounds of writers: the rates lie within 20 % of their mean, and the line through them moves by 10 % of it at most. */
+#define STAT_STEADY_ROUNDS 5u
+#define STAT_STEADY_RANGE 0.20
+#define STAT_STEADY_SLOPE 0.10
+enum stat_steadiness { STAT_STEADINESS_UNKNOWN, STAT_STEADY, STAT_NOT_STEADY };
+
 struct stat_cell {
   const struct plan_cell *plan;  /* id, method, params, status, reason */
   enum plan_status status;       /* also failed by its samples */
@@ -51,9 +57,28 @@ struct stat_cell {
   /* medians, of what grows with the work per pass; resident as a fraction; -1 unknown */
   double resident_before, resident_after, device_read_bytes, device_write_bytes, flushes;
   double cpu_ns, minor_faults, major_faults, peak_bytes;
-  double allocations, allocated_bytes; /* of one pass, from the pilot */
+  double cpu_ns_per_byte, cycles, instructions, voluntary_switches, involuntary_switches;
+  double allocations, allocated_bytes, system_calls; /* of one pass, from the pilot */
+  double evicted_share;          /* of a file in the page cache that nobody used, gone after one sample of the pilot; -1 unknown */
+  bool cache_growth_known;
+  double cache_growth_bytes;     /* what its files, and copies of them, have more in the page cache after a sample; may be less */
   double setup_ns;
   struct stat_latency *latency;  /* NULL: operations were not timed */
+  enum stat_steadiness steadiness; /* writers */
+  double steady_range, steady_slope; /* of the rate over the last STAT_STEADY_ROUNDS, as shares of its mean */
+};
+
+/* What the machine did during the rounds of a group, or of all groups; burn-in is not in it. */
+struct stat_machine {
+  unsigned rounds, noisy;        /* that were watched; of these not like the others: see enum run_noise */
+  unsigned noisy_by[RUN_NOISE_KINDS];
+  double control_ns;             /* median of the control that stands before and after each round; 0 unknown */
+  double control_noise;          /* spread of its change within a round: 1.4826 * MAD of ln, a fraction; -1 unknown */
+  double drift;                  /* its change from the first round to the last by the median slope; above 0: slower */
+  bool drift_known;
+  double steal, cpu_stall, io_stall, memory_stall; /* shares of the time (of all processors: steal); -1 unknown */
+  double slowest_hz, fastest_hz; /* of the processor; 0 unknown */
+  double waited_ns;              /* for the machine to be quiet */
 };
 
 /*
@@ -115,6 +140,8 @@ struct stat_group {
   double smallest_callable_ratio;/* 0: none at this number of rounds */
   double noise;                  /* spread of the twin's paired differences: 1.4826 * MAD of ln, a fraction; 0 unknown */
   bool lower_is_better_bytes;    /* rank_by memory: the quantity is bytes, not time */
+  unsigned steady, not_steady;   /* writers: cells that reached a steady state, and those that did not */
+  struct stat_machine machine;
   unsigned cell_count;
   struct stat_cell *cells;       /* same order as in the plan (twin included) */
   struct stat_interval *pairs;   /* cell_count x cell_count: [i * cell_count + j] = speed of j against i */
@@ -153,6 +180,8 @@ struct summary {
   bool inconclusive;             /* some group has no claim or nothing but unclear: exit 3 with --strict */
   unsigned curve_count;
   struct stat_curve *curves;
+  struct stat_machine machine;   /* of all groups */
+  uint32_t *noise;               /* of each of run->rounds: bits of enum run_noise */
 };
 
 int stat_summarize(const struct run *run, struct summary *out); /* 0 or -ENOMEM */

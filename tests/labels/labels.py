@@ -2,7 +2,7 @@
 """Files whose numbers are no numbers of a disk bear the label that says so: labels.py WEIR
 
 Makes one of each kind: in memory, allocated but never written, with holes, of zeros, below an overlay, behind FUSE, on a file
-system that compresses; and plain ones that must bear no such label. Needs root for the mounts. They are made in a mount name
+system that compresses, on a loop device; and plain ones that must bear no such label, but warm or cold and nothing else. Needs root for the mounts. They are made in a mount name
 space of their own, which takes them all away when it ends, however it ends. What cannot be made here is skipped with a reason.
 """
 import json
@@ -16,7 +16,7 @@ import time
 
 SIZE = 1 << 20
 BENCH = ["bench", "-q", "-m", "fd/pread", "--rounds", "1", "--seed", "1", "--format", "json"]
-ALL = {"ram-backed", "holes", "unwritten", "compressible", "compressing", "overlay", "fuse", "network"}
+ALL = {"ram-backed", "holes", "unwritten", "compressible", "compressing", "overlay", "fuse", "network", "loop"}
 
 
 class Skip(Exception):
@@ -52,9 +52,13 @@ def check(weir, wanted, warning, *arguments):
         for words in cells:
             special = words & ALL
             assert special == wanted, f"{cache}: {'+'.join(sorted(words))} should name {wanted or 'nothing special'}"
-            assert wanted or not words & {"warm", "cold", "guest-cold"} or cache in "+".join(words)
+            state = words - ALL
+            if wanted <= {"loop"}:  # these are asked for in a state, and are in it
+                assert state in ({"warm"},) if cache == "warm" else state in ({"cold"}, {"guest-cold"}), f"{cache}: {sorted(words)}"
+            assert not state & ({"cold", "guest-cold"} if cache == "warm" else {"warm"}), f"{cache}: {sorted(words)}"
         for id in ("W04", "W12", "W13", "W14", "W15"):
             assert (id in warnings) == (id == warning), f"{cache}: warnings are {sorted(warnings)}, {warning} is wanted"
+        assert ("W21" in warnings) == ("loop" in wanted), f"{cache}: warnings are {sorted(warnings)}"
 
 
 def random_file(path):
@@ -62,24 +66,43 @@ def random_file(path):
     return str(path)
 
 
-def mount_image(folder, make, *options):
+def mount_image(folder, make, *options, cached=True):
     """A file system of its own in a file: what lies beneath the tests must not decide what they see."""
-    need("mount", make[0])
+    need("mount", make[0], "losetup")
     image, point = folder / "image", folder / "point"
     with open(image, "wb") as file:
         file.truncate(256 << 20)
     run(*make, str(image))
     point.mkdir()
-    run("mount", "-o", ",".join(("loop",) + options), str(image), str(point))
+    if cached:
+        run("mount", "-o", ",".join(("loop",) + options), str(image), str(point))
+        return point
+    device = subprocess.run(["losetup", "--find", "--show", "--direct-io=on", str(image)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            text=True, timeout=60)
+    if device.returncode:
+        raise Skip(f"losetup: {device.stderr.strip()}")
+    name = device.stdout.strip()
+    try:
+        if pathlib.Path(f"/sys/class/block/{os.path.basename(name)}/loop/dio").read_text().strip() != "1":
+            raise Skip("what lies beneath cannot be read past the cache")
+        run("mount", name, str(point))
+    finally:
+        subprocess.run(["losetup", "--detach", name])  # gone when nothing is mounted from it
     return point
 
 
 def case_plain_file(weir, folder):
-    check(weir, set(), None, random_file(mount_image(folder, ["mkfs.ext4", "-q"]) / "file"))
+    check(weir, set(), None, random_file(mount_image(folder, ["mkfs.ext4", "-q"], cached=False) / "file"))
 
 
 def case_plain_scratch(weir, folder):
-    check(weir, set(), None, "--size", "1MiB", "--dir", str(mount_image(folder, ["mkfs.ext4", "-q"])))
+    check(weir, set(), None, "--size", "1MiB", "--dir", str(mount_image(folder, ["mkfs.ext4", "-q"], cached=False)))
+
+
+def case_loop(weir, folder):
+    point = mount_image(folder, ["mkfs.ext4", "-q"])
+    check(weir, {"loop"}, None, random_file(point / "file"))
+    check(weir, {"loop"}, None, "--size", "1MiB", "--dir", str(point))
 
 
 def case_tmpfs(weir, folder):
@@ -92,14 +115,14 @@ def case_fallocated(weir, folder):
     need("fallocate")
     path = mount_image(folder, ["mkfs.ext4", "-q"]) / "file"
     run("fallocate", "-l", str(SIZE), str(path))
-    check(weir, {"unwritten"}, "W14", str(path))
+    check(weir, {"unwritten", "loop"}, "W14", str(path))
 
 
 def case_sparse(weir, folder):
     path = mount_image(folder, ["mkfs.ext4", "-q"]) / "file"
     with open(path, "wb") as file:
         file.truncate(SIZE)
-    check(weir, {"holes"}, "W14", str(path))
+    check(weir, {"holes", "loop"}, "W14", str(path))
 
 
 def case_one_hole(weir, folder):
@@ -109,7 +132,7 @@ def case_one_hole(weir, folder):
         file.truncate(SIZE + 4096)
         file.seek(SIZE + 8192)
         file.write(os.urandom(SIZE))
-    check(weir, {"holes"}, "W14", str(path))
+    check(weir, {"holes", "loop"}, "W14", str(path))
 
 
 def case_zeros(weir, folder):
@@ -118,7 +141,7 @@ def case_zeros(weir, folder):
     _, warnings = labels(weir, str(path))
     if "W15" not in warnings and built_without_zlib(weir, path):
         raise Skip("this weir was built without zlib")
-    check(weir, {"compressible"}, "W15", str(path))
+    check(weir, {"compressible", "loop"}, "W15", str(path))
 
 
 def built_without_zlib(weir, path):
@@ -164,8 +187,8 @@ def case_fuse(weir, folder):
 
 def case_compressing(weir, folder):
     point = mount_image(folder, ["mkfs.btrfs", "-q"], "compress=zstd")
-    check(weir, {"compressing"}, "W13", random_file(point / "file"))
-    check(weir, {"compressing"}, "W13", "--size", "1MiB", "--dir", str(point))
+    check(weir, {"compressing", "loop"}, "W13", random_file(point / "file"))
+    check(weir, {"compressing", "loop"}, "W13", "--size", "1MiB", "--dir", str(point))
 
 
 def run_case(name, weir):

@@ -99,6 +99,13 @@ static struct sample make_sample(uint32_t group, int32_t round) {
                           .steal_ns = INT64_MAX,
                           .allocations = round < 0 ? 14 : -1,
                           .allocated_bytes = round < 0 ? INT64_MAX - 1 : -1,
+                          .system_calls = round < 0 ? 15 : -1,
+                          .cycles = INT64_MAX - 2,
+                          .instructions = 16,
+                          .cache_before_bytes = 17,
+                          .cache_after_bytes = -1,
+                          .victim_bytes = round < 0 ? 18 : -1,
+                          .victim_lost_bytes = round < 0 ? 0 : -1,
                           .checksum = UINT64_C(0xfedcba9876543210),
                           .status = RUN_FAILED,
                           .flags = RUN_BURN_IN | RUN_UNSETTLED,
@@ -146,6 +153,8 @@ static void make_run(struct run *run) {
     const struct histogram_entry slots[] = {{0, 1}, {sample.latency_is_log2 ? 63 : HISTOGRAM_SLOTS - 1, UINT64_MAX}};
     assert_int_equal(run_keep_latency(run, &sample, slots, round == 3 ? 0 : 2), 0);
     assert_int_equal(run_add_sample(run, &sample), 0);
+    const struct run_round told = {(uint32_t)round & 1u, round, UINT64_MAX, 2, 3, {4, 0}, -1, 5, -1, INT64_MAX, 6, 7};
+    assert_int_equal(run_add_round(run, &told), 0);
   }
 }
 
@@ -155,6 +164,7 @@ static void write_all(const struct run *run, FILE *out) {
   run_write_limits(run, out);
   run_write_found(run, out);
   for (size_t i = 0; i < run->sample_count; i++) run_write_sample(run, &run->samples[i], out);
+  for (size_t i = 0; i < run->round_count; i++) run_write_round(run, &run->rounds[i], out);
   run_write_trailer(run, out);
 }
 
@@ -276,6 +286,8 @@ static void survives_the_file(void **state) {
   assert_int_equal(back.sample_count, run.sample_count);
   for (size_t i = 0; i < run.sample_count; i++) check_sample(&run.samples[i], &back.samples[i]);
   for (size_t i = 0; i < run.sample_count; i++) check_latency(&run, &run.samples[i], &back, &back.samples[i]);
+  assert_int_equal(back.round_count, run.round_count);
+  assert_memory_equal(back.rounds, run.rounds, run.round_count * sizeof *run.rounds);
   assert_int_equal(back.warning_count, 1);
   assert_memory_equal(back.warnings[0].text, run.warnings[0].text, strlen(run.warnings[0].text) + 1);
   assert_true(back.interrupted);

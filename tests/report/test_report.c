@@ -387,6 +387,9 @@ static void writers_show_what_reached_the_device(void **state) {
   }
   check_reports(&run);
   contains(&run, "to the device 64 MiB, flushes 2, written 64 MiB");
+  contains(&run, "peak  flushes"); /* beside each cell too */
+  run.plan.groups[0].demand.durability = WEIR_DURABILITY_NONE;
+  contains_not(&run, "peak  flushes");
   run_release(&run);
 }
 
@@ -439,6 +442,111 @@ static void allocations_stand_where_memory_is_a_choice(void **state) {
 /* Of the first group; borrowed. */
 static json_t *first_cell(json_t *document) {
   return json_array_get(json_object_get(json_array_get(json_object_get(document, "groups"), 0), "cells"), 0);
+}
+
+/* What one view or another shows of the golden run. */
+static char *view_text(const struct run *run, enum report_view view) {
+  struct summary summary;
+  char *text = NULL;
+  size_t length;
+  FILE *out = open_memstream(&text, &length);
+  assert_non_null(out);
+  assert_int_equal(stat_summarize(run, &summary), 0);
+  const struct report_options options = {.width = 200, .view = view};
+  report_by_name("table")->write(&summary, &options, out);
+  stat_release(&summary);
+  fclose(out);
+  return text;
+}
+
+/* Gives every sample of the first group costs, and every cell of it a pilot that counted. */
+static void add_costs(struct run *run) {
+  add_counts(run);
+  for (size_t i = 0; i < run->sample_count; i++) {
+    struct sample *sample = &run->samples[i];
+    if (sample->group != 0) continue;
+    sample->cycles = 3 * (int64_t)sample->bytes;
+    sample->instructions = 5 * (int64_t)sample->bytes;
+    sample->cache_before_bytes = 5 << 20;
+    sample->cache_after_bytes = 2 << 20;
+    if (!(sample->flags & RUN_PILOT)) continue;
+    sample->system_calls = 777;
+    sample->victim_bytes = 1000;
+    sample->victim_lost_bytes = 420;
+  }
+}
+
+static void costs_are_a_view_of_their_own(void **state) {
+  struct run run;
+  read_golden(&run);
+  add_costs(&run);
+  check_reports(&run);
+  char *text = view_text(&run, REPORT_COST);
+  static const char *const there[] = {"cycles/B", "instr/B", "calls/GiB", "switches/GiB", "evicts", "42%", "-3 MiB", "3.00", "5.00", "12 k"};
+  for (size_t i = 0; i < sizeof there / sizeof *there; i++)
+    if (strstr(text, there[i]) == NULL) fail_msg("'%s' is not in\n%s", there[i], text);
+  assert_null(strstr(text, "verdict"));
+  free(text);
+  text = view_text(&run, REPORT_SPEED);
+  assert_null(strstr(text, "calls/GiB"));
+  assert_non_null(strstr(text, "verdict"));
+  free(text);
+  text = report_text(&run, "markdown", 0, false);
+  assert_non_null(strstr(text, "| calls/GiB |"));
+  assert_non_null(strstr(text, "| verdict |"));
+  free(text);
+  text = report_text(&run, "csv", 0, false);
+  assert_non_null(strstr(text, ",system_calls,"));
+  assert_non_null(strstr(text, ",777,"));
+  assert_non_null(strstr(text, ",-3145728,0.42"));
+  free(text);
+  text = report_text(&run, "json", 0, false);
+  json_decref(check_json(text));
+  assert_non_null(strstr(text, "\"system_calls\": 777"));
+  assert_non_null(strstr(text, "\"cache_growth_bytes\": -3145728"));
+  assert_non_null(strstr(text, "\"evicted_share\": 0.42"));
+  assert_non_null(strstr(text, "\"cpu_ns_per_byte\": "));
+  free(text);
+  run_release(&run);
+}
+
+static void the_machine_is_told(void **state) {
+  struct run run;
+  read_golden(&run);
+  check_reports(&run);
+  contains_not(&run, "machine: ");
+  for (int32_t i = 1; i <= 20; i++) {
+    const struct run_round round = {.group = (uint32_t)i % 2, .round = i, .elapsed_ns = 1000000, .anchor_ns = {5000000, i == 7 ? 9000000 : 5000000},
+                                    .steal_ns = 4000, .cpu_stall_ns = -1, .io_stall_ns = 30000, .processor_hz = 2100000000};
+    assert_int_equal(run_add_round(&run, &round), 0);
+  }
+  check_reports(&run);
+  contains(&run, "machine: the control varied by ±0.0 % within rounds and drifted by 0.0 %, steal 0.2 %, for I/O 3.0 %");
+  contains(&run, "processor 2.10 … 2.10 GHz; 1 of 20 rounds noisy");
+  char *text = report_text(&run, "json", 0, false);
+  json_t *document = check_json(text);
+  const json_t *line = json_object_get(document, "time_line");
+  assert_int_equal(json_array_size(line), 20);
+  assert_string_equal(json_string_value(json_array_get(json_object_get(json_array_get(line, 6), "noisy"), 0)), "control");
+  assert_int_equal(json_integer_value(json_object_get(json_object_get(document, "machine"), "noisy_rounds")), 1);
+  json_decref(document);
+  free(text);
+  run_release(&run);
+}
+
+static void writers_that_still_move_are_named(void **state) {
+  struct run run;
+  read_golden(&run);
+  contains_not(&run, "not steady");
+  run.plan.groups[0].demand.direction = WEIR_WRITE;
+  for (size_t i = 0; i < run.sample_count; i++)
+    if (run.samples[i].round % 2) run.samples[i].phase_ns[RUN_RUN] *= 2;
+  check_reports(&run);
+  contains(&run, "not steady: over the last 5 rounds the rate of ");
+  char *text = report_text(&run, "json", 0, false);
+  assert_non_null(strstr(text, "\"reached\": false"));
+  free(text);
+  run_release(&run);
 }
 
 static void latency_is_handed_on(void **state) {
@@ -576,6 +684,9 @@ int main(void) {
       cmocka_unit_test(ranking_by_other_things),
       cmocka_unit_test(writers_show_what_reached_the_device),
       cmocka_unit_test(allocations_stand_where_memory_is_a_choice),
+      cmocka_unit_test(costs_are_a_view_of_their_own),
+      cmocka_unit_test(the_machine_is_told),
+      cmocka_unit_test(writers_that_still_move_are_named),
       cmocka_unit_test(latency_is_handed_on),
       cmocka_unit_test(colour_is_never_alone),
       cmocka_unit_test(damaged_files_reach_no_report),

@@ -623,8 +623,12 @@ static const struct labelled labelled[] = {
     {"durable", NULL, WEIR_WRITE, WEIR_DURABILITY_END, {0, 0}, {0, 0}, {1, 2}},
     {"durable", NULL, WEIR_WRITE, WEIR_DURABILITY_EACH, {0, 0}, {0, 0}, {16, 17}},
     {"few-flushes-seen", NULL, WEIR_WRITE, WEIR_DURABILITY_EACH, {0, 0}, {0, 0}, {1, 15}},
-    {"no-flush-seen", NULL, WEIR_WRITE, WEIR_DURABILITY_END, {0, 0}, {0, 0}, {0, 0}},
-    {"no-flush-seen", NULL, WEIR_WRITE, WEIR_DURABILITY_END, {0, 0}, {0, 0}, {1, 0}},
+    {"not-durable", NULL, WEIR_WRITE, WEIR_DURABILITY_END, {0, 0}, {0, 0}, {0, 0}},
+    {"not-durable", NULL, WEIR_WRITE, WEIR_DURABILITY_END, {0, 0}, {0, 0}, {1, 0}},
+    {"not-durable", NULL, WEIR_WRITE, WEIR_DURABILITY_EACH, {0, 0}, {0, 0}, {0, 0}},
+    {"no-flush-seen", "place.0.write_through", WEIR_WRITE, WEIR_DURABILITY_EACH, {0, 0}, {0, 0}, {0, 0}},
+    {"not-durable", "place.0.write_through", WEIR_WRITE, WEIR_DURABILITY_END, {0, 0}, {0, 0}, {0, 0}},
+    {"warm+loop", "place.0.loop", WEIR_READ, 0, {1000000, 1000000}, {0, 0}, {-1, -1}},
     {"unknown", NULL, WEIR_WRITE, WEIR_DURABILITY_END, {0, 0}, {0, 0}, {1, -1}},
     {"ram-backed", "place.0.ram_backed", WEIR_WRITE, WEIR_DURABILITY_END, {0, 0}, {0, 0}, {1, 1}},
 };
@@ -652,6 +656,25 @@ static void labels_say_what_the_evidence_bears_out(void **state) {
     struct summary summary = made_summary(&run);
     const char *label = summary.groups[0].cells[0].label;
     if (strcmp(label, labelled[i].label) != 0) fail_msg("case %zu: %s is not %s", i, label, labelled[i].label);
+    finish(&summary, &run);
+  }
+}
+
+/* Nothing lies in such a device that a flush would save. */
+static void a_device_without_a_cache_needs_no_flush(void **state) {
+  (void)state;
+  for (int back = 0; back < 2; back++) {
+    struct run run = made_run(1);
+    run.plan.groups[0].demand.direction = WEIR_WRITE;
+    run.plan.groups[0].demand.durability = WEIR_DURABILITY_END;
+    assert_int_equal(run_add_fact(&run, "place.0.write_cache", back ? "write back" : "write through"), 0);
+    for (int round = 1; round <= 6; round++) {
+      struct sample sample = made_sample(0, round, 10 * MS);
+      sample.flushes = 0;
+      made_add(&run, sample);
+    }
+    struct summary summary = made_summary(&run);
+    assert_string_equal(summary.groups[0].cells[0].label, back ? "not-durable" : "no-flush-needed");
     finish(&summary, &run);
   }
 }
@@ -891,6 +914,7 @@ int main(void) {
       cmocka_unit_test(the_margin_grows_to_what_the_twin_shows),
       cmocka_unit_test(the_twin_is_paired_with_its_own_original),
       cmocka_unit_test(labels_say_what_the_evidence_bears_out),
+      cmocka_unit_test(a_device_without_a_cache_needs_no_flush),
       cmocka_unit_test(cold_counts_the_bytes_of_one_pass),
       cmocka_unit_test(holes_of_the_users_file_are_named),
       cmocka_unit_test(what_stands_before_the_disk_is_named),
