@@ -149,13 +149,20 @@ static int watched_round(struct sampler *sampler, struct watch *watch, unsigned 
   return result < 0 ? result : added;
 }
 
+/* Nothing is left to measure where all have failed. */
+static bool has_cells(const struct plan_group *group) {
+  for (unsigned c = 0; c < group->cell_count; c++)
+    if (group->cells[c].status == PLAN_OK) return true;
+  return false;
+}
+
 static int one_round(struct sampler *sampler, struct watch *watch, unsigned round, struct progress *progress) {
   const struct plan *plan = &sampler->run->plan;
   const size_t first = sampler->run->sample_count, first_round = sampler->run->round_count;
   int result = 0;
   for (unsigned g = 0; g < plan->group_count && result == 0; g++) {
     const struct plan_group *group = &plan->groups[g];
-    if (group->dropped || group->rounds == 0 || round > group->rounds) continue;
+    if (group->dropped || group->rounds == 0 || round > group->rounds || !has_cells(group)) continue;
     result = watched_round(sampler, watch, g, round, progress);
   }
   stream_from(sampler, first, first_round);
