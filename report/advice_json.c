@@ -80,6 +80,7 @@ json_t *json_advice(const struct summary *summary, const struct stat_group *grou
   put(object, "size", crossing_value(&advice->size));
   put(object, "cpu_ratio", positive_value(advice->cpu_ratio));
   put(object, "extra_bytes", advice->knows_memory ? json_real(advice->extra_bytes) : NULL);
+  put(object, "extra_minor_faults", json_real(advice->extra_faults));
   put(object, "changes", changes_value(advice));
   for (unsigned i = 0; i < 3 && advice->not_measured[i]; i++) append(unknown, json_string(advice->not_measured[i]));
   put(object, "not_measured", unknown);

@@ -107,22 +107,36 @@ static void put_file_size(const struct page *page, struct text *out) {
 
 /* ---- what it costs -------------------------------------------------------------------------------------------------- */
 
+/* Faults below this number are noise of the process itself. */
+#define FAULTS_TOLD 1000.0
+
+static void put_item(struct text *out, bool *any) {
+  text_put(out, *any ? ", " : "Against the baseline it takes ");
+  *any = true;
+}
+
 static void put_cost(const struct page *page, struct text *out) {
   const struct stat_advice *advice = advice_of(page);
   const double change = advice->cpu_ratio > 0 ? advice->cpu_ratio : 1;
-  const bool cpu = change > 1.1 || change < 0.9, memory = advice->knows_memory && fabs(advice->extra_bytes) >= 1048576.0;
   char text[UNITS_TEXT_MAX];
-  if (advice->keeps_baseline || (!cpu && !memory)) return;
-  text_put(out, "Against the baseline it takes ");
-  if (cpu) page_put_ratio(out, change);
-  if (cpu) text_put(out, "× the processor time");
-  if (!memory) {
-    text_put(out, ".");
-    return;
+  bool any = false;
+  if (advice->keeps_baseline) return;
+  if (change > 1.1 || change < 0.9) {
+    put_item(out, &any);
+    page_put_ratio(out, change);
+    text_put(out, "× the processor time");
   }
-  if (cpu) text_put(out, " and ");
-  page_put_glued(out, units_size_text(fabs(advice->extra_bytes), text));
-  text_put(out, advice->extra_bytes > 0 ? " more memory." : " less memory.");
+  if (advice->knows_memory && fabs(advice->extra_bytes) >= 1048576.0) {
+    put_item(out, &any);
+    page_put_glued(out, units_size_text(fabs(advice->extra_bytes), text));
+    text_put(out, advice->extra_bytes > 0 ? " more memory" : " less memory");
+  }
+  if (fabs(advice->extra_faults) >= FAULTS_TOLD) {
+    put_item(out, &any);
+    text_decimal(out, fabs(advice->extra_faults), 0);
+    text_put(out, advice->extra_faults > 0 ? " more page faults" : " fewer page faults");
+  }
+  if (any) text_put(out, ".");
 }
 
 /* ---- what would change it ------------------------------------------------------------------------------------------- */
@@ -152,7 +166,7 @@ static void put_not_measured(const struct page *page, struct text *out) {
 static void put_code(const struct page *page, struct text *out) {
   const struct stat_cell *lead = advice_of(page)->lead;
   if (!snippet_plain(lead->plan->method) && !snippet_library(&page->group->plan->demand)) return;
-  text_put(out, "In C:" DISPLAY_GLUE "weir" DISPLAY_GLUE "help" DISPLAY_GLUE);
+  text_put(out, "In" DISPLAY_GLUE "C:" DISPLAY_GLUE "weir" DISPLAY_GLUE "help" DISPLAY_GLUE);
   text_name(out, lead->plan->method);
 }
 

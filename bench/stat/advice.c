@@ -247,6 +247,7 @@ static void fill_cost(const struct stat_group *group, struct stat_advice *advice
   if (group->baseline < 0) return;
   const struct stat_cell *base = &group->cells[group->baseline], *lead = advice->lead;
   if (lead->cpu_ns > 0 && base->cpu_ns > 0) advice->cpu_ratio = lead->cpu_ns / base->cpu_ns;
+  if (lead->minor_faults >= 0 && base->minor_faults >= 0) advice->extra_faults = lead->minor_faults - base->minor_faults;
   advice->knows_memory = lead->peak_bytes >= 0 && base->peak_bytes >= 0;
   if (advice->knows_memory) advice->extra_bytes = lead->peak_bytes - base->peak_bytes;
 }

@@ -119,6 +119,7 @@ struct stat_advice {
   double cpu_ratio;                 /* lead by baseline; 0 unknown */
   double extra_bytes;               /* of memory, beyond the baseline's; may be negative */
   bool knows_memory;
+  double extra_faults;              /* minor ones of a pass, likewise; 0 unknown */
   unsigned change_count;
   struct stat_change changes[STAT_CHANGES_MAX];
   const char *not_measured[3];      /* "cold", "durable" ...: what could change it; NULL-terminated */

@@ -45,6 +45,7 @@ static struct run make_run(const double times_ms[][CELLS], unsigned groups, unsi
         struct sample sample = made_sample(c, (int)round, times_ms[g][c] * 1e6 * (1 + 0.002 * random_normal(&random)));
         sample.group = g;
         sample.peak_bytes = 1048576 * (c + 1);
+        sample.minor_faults = 1000 * c;
         made_add(&run, sample);
       }
   return run;
@@ -72,6 +73,7 @@ static void the_lead_its_block_and_its_cost_are_told(void **state) {
   assert_null(advice->depth.least);
   assert_true(advice->cpu_ratio > 0.2 && advice->cpu_ratio < 0.6);
   assert_true(advice->knows_memory && advice->extra_bytes >= 1048576);
+  assert_true(advice->extra_faults >= 1000);
   assert_int_equal(advice->change_count, 0);
   assert_string_equal(advice->not_measured[0], "cold");
   assert_string_equal(advice->not_measured[1], "other sizes");
