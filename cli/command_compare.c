@@ -135,6 +135,7 @@ static int compare_files(struct comparing *comparing, char *const *names) {
   }
   if (code == 0) code = check_formats(comparing);
   for (unsigned i = 0; i < 2 && code == 0; i++) code = read_run(names[i], &comparing->runs[i]);
+  comparing->runs[0].plan.rank_by = comparing->runs[1].plan.rank_by; /* the same quantity of both */
   for (unsigned i = 0; i < 2 && code == 0; i++) code = summarize(comparing, i);
   if (code) return code;
   const struct compare_options options = options_of(comparing, names);

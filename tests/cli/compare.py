@@ -22,12 +22,12 @@ def weir(*arguments, **settings):
                           check=False, **settings)
 
 
-def write(name, seed=1, machine=1.0, slower=None, facts=None, rounds=ROUNDS, fail=None):
+def write(name, seed=1, machine=1.0, slower=None, facts=None, rounds=ROUNDS, fail=None, rank="time"):
     """A run of as many rounds; each cell has a time of its own, and some take longer by a factor."""
     source = random.Random(seed)
     header, trailer = dict(LINES[0]), LINES[-1]
     header["environment"] = {**header["environment"], **(facts or {})}
-    header["plan"] = {**header["plan"], "rounds": rounds}
+    header["plan"] = {**header["plan"], "rounds": rounds, "rank_by": rank}
     shapes = [line for line in LINES if line["type"] == "sample" and line["round"] == 1]
     out = [header] + [line for line in LINES if line["type"] in ("floors", "found")]
     for number in range(1, rounds + 1):
@@ -72,6 +72,14 @@ def test_a_regression_is_exit_1_and_an_improvement_is_not():
     done = weir("b.jsonl", "a.jsonl", "--format", "json")
     expect((done.returncode, verdicts(done)[worse]), (0, "faster"))
     expect(weir("a.jsonl", "b.jsonl", "--margin", "30%").returncode, 0)
+
+
+def test_both_are_compared_by_what_the_run_now_was_ranked_by():
+    write("a.jsonl", 1, rank="memory")
+    write("b.jsonl", 2, rank="time")
+    document = json.loads(weir("a.jsonl", "b.jsonl", "--format", "json").stdout)
+    expect((document["ranked_by"], document["verdicts"]["same"]), ("time", 3))
+    expect(json.loads(weir("a.jsonl", "b.jsonl", "--rank-by", "cpu", "--format", "json").stdout)["ranked_by"], "cpu")
 
 
 def test_too_few_rounds_say_so():
