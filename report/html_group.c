@@ -90,6 +90,34 @@ static void put_table(const struct page *page) {
   free(shown);
 }
 
+/* ---- what follows ---------------------------------------------------------------------------------------------------- */
+
+void html_code(FILE *out, const char *title, const char *code) {
+  if (code == NULL) return;
+  fputs("<details class=\"code\"><summary>", out);
+  html_escape(out, title);
+  fputs("</summary><pre><code>", out);
+  html_escape(out, code);
+  fputs("</code></pre></details>\n", out);
+}
+
+static void put_advice(const struct page *page) {
+  struct text text = {0};
+  if (page->group->advice.lead == NULL) return;
+  page_put_advice(page, &text);
+  if (text.length > 0) {
+    fputs("<div class=\"advice\"><p>", page->out);
+    html_escape(page->out, text_string(&text));
+    fputs("</p>\n", page->out);
+    html_code(page->out, "in C, by hand", page_plain_code(page));
+    html_code(page->out, "in C, by libweir", page_library_code(page));
+    fputs("</div>\n", page->out);
+  }
+  text_release(&text);
+}
+
+/* ---- the section ----------------------------------------------------------------------------------------------------- */
+
 static void put_run(const struct html *html, const struct html_section *section, unsigned run) {
   const struct stat_group *group = html_group(html, section, run);
   const struct page page = html_page(html, run, group);
@@ -106,6 +134,7 @@ static void put_run(const struct html *html, const struct html_section *section,
   } else {
     put_table(&page);
     html_latency(&page);
+    put_advice(&page);
     fputs("<ul class=\"remarks\">\n", html->out);
     html_lines(&page, "li", page_answer);
     html_lines(&page, "li", page_certainty);

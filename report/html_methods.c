@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "report/html_parts.h"
+#include "report/snippets.h"
 
 static const struct plan *plan_of(const struct html *html, unsigned run) { return &html->runs[run].summary->run->plan; }
 
@@ -84,6 +85,7 @@ static void put_card(const struct html *html, const struct plan_cell *cell) {
   } else {
     fputs("<p>This program does not have it: it is known by its name alone.</p>\n", html->out);
   }
+  html_code(html->out, "in C", snippet_plain(cell->method));
   put_sections(html, cell->method);
   fputs("</article>\n", html->out);
 }

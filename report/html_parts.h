@@ -58,6 +58,8 @@ void html_conditions(const struct html *html);
 void html_latency(const struct page *page);
 void html_section(const struct html *html, unsigned index);
 void html_methods(const struct html *html);
+/* Lines of C that can be opened; NULL: nothing. */
+void html_code(FILE *out, const char *title, const char *code);
 /* Summary and samples as JSON that may stand in a script element. */
 void html_data(const struct html *html);
 

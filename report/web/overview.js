@@ -48,6 +48,7 @@ const heatMap = (title, small, points, columns, columnText, width) => {
   });
   const made = figure(title, small, svg, `${title}: ` + points.map((p) => `${p.row}, ${columnText(p.column).replace(/\n/g, ' ')}: ${short(p.share)}`).join('; '));
   made.classList.add('wide');
+  made.style.width = 'auto';
   return made;
 };
 

@@ -33,11 +33,13 @@ def weir(program, *arguments, codes=(0,), folder=None):
 
 
 def make_pages(program, runs, folder):
-    """One run; several; the block study with the published lines."""
+    """One run; several; the block study with the published lines; single operations timed."""
     weir(program, "report", runs[0], "-o", folder / "one.html", codes=(0, 1))
     other = folder / "other.jsonl"
     other.write_text(runs[0].read_text().replace("6.12.9", "6.13.1"))
     weir(program, "report", runs[0], other, "-o", folder / "several.html", codes=(0, 1))
+    weir(program, "bench", "-q", "--latency", "-m", "fd/pread", "-m", "map/view", "--access", "random", "--request", "4KiB", "--size", "8MiB",
+         "--rounds", "6", "-o", "latency.html", folder=folder)
     weir(program, "bench", "-q", "--suite", "blocks", "--size", "1MiB", "--rounds", "1", "--seed", "0x5eed", "-o", "blocks.jsonl",
          folder=folder)
     weir(program, "report", folder / "blocks.jsonl", "--overlay", "study-e", "-o", folder / "blocks.html")

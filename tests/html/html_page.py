@@ -108,6 +108,9 @@ def says_all_without_scripts(folder):
         for cell in group["cells"]:
             assert group["dropped"] or cell["id"].replace("\u001b", "\\x1b") in words, cell["id"]
             assert not cell["reason"] or cell["reason"] in words, cell["reason"]
+        advice = group.get("advice")
+        assert not advice or advice["text"] in words and (not advice["code_plain"] or " ".join(advice["code_plain"].split()) in words), advice
+    assert any(group.get("advice") for group in summary["groups"])
     measured = sum(cell["n"] > 0 for group in summary["groups"] for cell in group["cells"])
     assert sum(tag == "tr" and "data-cell" in a for tag, a in elements.elements) == measured
     for piece in ("with 95 % confidence", "did not fit into 1 min", "ext4", "0x5EED01", "Mike Bostock", "Observable", "6.12.9", "weir bench"):
