@@ -75,6 +75,7 @@ static json_t *group_value(const struct compare_group *group) {
   put(object, "rounds_needed", group->k ? json_integer(group->rounds_needed) : NULL);
   put(object, "margin", group->k ? json_real(group->margin) : NULL);
   put(object, "shift", interval_value(&group->shift));
+  put(object, "control", group->control > 0 ? json_real(group->control) : NULL);
   for (unsigned r = 0; r < group->row_count; r++) append(rows, row_value(&group->rows[r]));
   put(object, "cells", rows);
   return object;

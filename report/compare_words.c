@@ -61,6 +61,9 @@ void compare_put_group(struct text *out, const struct compare_group *group) {
   if (group->k == 0 || !(group->shift.median > 0)) return;
   text_put(out, " · as a whole ");
   put_change(out, group->shift.median);
+  if (!(group->control > 0)) return;
+  text_put(out, " · the control ");
+  put_change(out, group->control);
 }
 
 void compare_put_interval(struct text *out, const struct stat_interval *interval) {

@@ -205,6 +205,8 @@ static int compare_matched(struct match *match) {
   group->k = match->k;
   group->rounds_needed = unpaired_needed(PAIRED_LEVEL / (match->k ? match->k : 1));
   group->margin = fmax(match->comparison->margin, fmax(group->before->margin, group->now->margin));
+  if (group->before->machine.control_ns > 0 && group->now->machine.control_ns > 0)
+    group->control = group->before->machine.control_ns / group->now->machine.control_ns;
   find_obstacle(match);
   int error = find_shifts(match);
   return error ? error : judge_rows(match);

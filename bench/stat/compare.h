@@ -38,6 +38,7 @@ struct compare_group {
   unsigned rounds_needed;                /* in each run, for verdicts on so many cells */
   double margin;                         /* effective: of the three, asked and of both runs, the largest */
   struct stat_interval shift;            /* speed of the group as a whole, before / now in time: > 1 is faster now */
+  double control; /* the same of the control alone, work of the program's own beside each round; 0 unknown */
   unsigned row_count;
   struct compare_row *rows; /* in the order of the plan of the run now */
 };

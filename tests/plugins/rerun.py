@@ -39,7 +39,7 @@ def decided(*arguments):
 def test_a_slower_plugin_is_a_regression_and_a_faster_one_an_improvement():
     for process in ("same", "fresh"):
         done = decided(FAST, SLOW, *QUICK, "--process", process, "--format", "json")
-        expect((done.returncode, done.stderr), (1, ""))
+        expect(done.returncode, 1)
         expect({name: row["verdict"] for name, row in rows(done).items()}, {"pair/read": "slower"})
     done = decided(SLOW, FAST, *QUICK, "--format", "json")
     expect((done.returncode, [row["verdict"] for row in rows(done).values()]), (0, ["faster"]))

@@ -148,6 +148,23 @@ static void a_slower_machine_is_told_apart_from_its_methods(void **state) {
   release(&pair);
 }
 
+static void what_the_control_did_is_told_beside_it(void **state) {
+  (void)state;
+  struct world world = {.cells = 4, .rounds = 10, .jitter = 0.004, .seed = 1};
+  struct pair pair = make_pair(&world);
+  summarize(&pair);
+  pair.summaries[0].groups[0].machine.control_ns = 3e6;
+  pair.summaries[1].groups[0].machine.control_ns = 2e6;
+  const struct compare_options options = {.margin = 0.03};
+  assert_int_equal(compare_runs(&pair.summaries[0], &pair.summaries[1], &options, &pair.comparison), 0);
+  assert_true(fabs(pair.comparison.groups[0].control - 1.5) < 1e-9);
+  compare_release(&pair.comparison);
+  pair.summaries[0].groups[0].machine.control_ns = 0;
+  assert_int_equal(compare_runs(&pair.summaries[0], &pair.summaries[1], &options, &pair.comparison), 0);
+  assert_true(pair.comparison.groups[0].control == 0);
+  release(&pair);
+}
+
 static void absolute_times_hold_what_the_machine_changed(void **state) {
   (void)state;
   struct world world = {.cells = 2, .rounds = 20, .machine = 1.3, .jitter = 0.004, .seed = 1};
@@ -345,6 +362,7 @@ int main(void) {
       cmocka_unit_test(intervals_are_order_statistics_of_all_differences),
       cmocka_unit_test(intervals_of_many_values_are_those_of_the_list),
       cmocka_unit_test(a_slower_machine_is_told_apart_from_its_methods),
+      cmocka_unit_test(what_the_control_did_is_told_beside_it),
       cmocka_unit_test(absolute_times_hold_what_the_machine_changed),
       cmocka_unit_test(the_method_that_changed_is_called_and_no_other),
       cmocka_unit_test(old_and_new_exchanged_give_the_ratio_turned_round),
