@@ -3,6 +3,7 @@
  */
 #include "cli/option.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -205,7 +206,10 @@ static void tables_add(struct tables *tables, const struct option_row *row) {
 
 static struct tables tables_of(const struct option_row *rows) {
   struct tables tables = {.shorts = ":"};
-  for (; rows && rows->name && tables.count < ROWS_MAX - 1; rows++) tables_add(&tables, rows);
+  for (; rows && rows->name; rows++) {
+    assert(tables.count < ROWS_MAX - 1);
+    tables_add(&tables, rows);
+  }
   tables_add(&tables, &help_row);
   return tables;
 }
