@@ -152,21 +152,6 @@ def test_what_a_cold_read_leaves_in_the_cache():
     expect(found["direct/pread"]["cost"]["cache_growth_bytes"], 0)
 
 
-def test_what_a_large_read_takes_from_others():
-    """In a group with little memory a buffered read of more than it has pushes out what lay there; a direct one does not."""
-    limit = ["--memory", "64MiB"]
-    done = weir("plan", *limit, "-m", "fd/pread", "--size", "1MiB")
-    if done.returncode:
-        raise Skip(done.stderr.strip())
-    document = bench(*limit, "--task", "blocks", "--size", "256MiB", "--rounds", "1", "--cache", "cold", "-m", "fd/pread[block=1MiB]", "-m",
-                     "direct/pread[block=1MiB]", "--direction", "read", "--access", "sequential")
-    found = {cell["method"]: cell for cell in cells(document).values()}
-    if found["direct/pread"]["status"] != "ok" or found["fd/pread"]["cost"]["evicted_share"] is None:
-        raise Skip("no direct reads here, or the cache is not told of")
-    assert found["fd/pread"]["cost"]["evicted_share"] > 0.5, found["fd/pread"]["cost"]
-    assert found["direct/pread"]["cost"]["evicted_share"] < 0.1, found["direct/pread"]["cost"]
-
-
 def test_ranks_are_by_what_was_asked():
     """A pass into memory of its own needs more of it than one through a small buffer, in every round."""
     group = bench("--task", "whole", "--size", "8MiB", "--rounds", "6", "--rank-by", "memory", "--direction", "read", "-m", "fd/read", "-m",

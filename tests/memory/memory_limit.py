@@ -127,6 +127,19 @@ def test_groups_of_dead_runs_are_swept():
     expect(groups(dead.pid), [])
 
 
+def test_what_a_large_read_takes_from_others():
+    """A buffered read of more than there is room for pushes out what lay in the cache; a direct one does not."""
+    permitted()
+    done = run(*BENCH[:4], "--memory", "64MiB", "--size", "256MiB", "--task", "blocks", "--rounds", "1", "--cache", "cold", "--direction", "read",
+               "--access", "sequential", "-m", "fd/pread[block=1MiB]", "-m", "direct/pread[block=1MiB]")
+    expect((done.returncode, done.stderr), (0, ""))
+    found = {cell["method"]: cell for cell in json.loads(done.stdout)["groups"][0]["cells"]}
+    if found["direct/pread"]["status"] != "ok" or found["fd/pread"]["cost"]["evicted_share"] is None:
+        raise Skip("no direct reads here, or the cache is not told of")
+    assert found["fd/pread"]["cost"]["evicted_share"] > 0.5, found["fd/pread"]["cost"]
+    assert found["direct/pread"]["cost"]["evicted_share"] < 0.1, found["direct/pread"]["cost"]
+
+
 if os.geteuid() != 0:
     print("SKIP: control groups with a limit on memory need root here")
     sys.exit(77)
