@@ -102,6 +102,7 @@ static void print_bench(const struct plan_demand *demand, const struct plan_cell
   if (demand->access == WEIR_RANDOM && demand->coverage < 1) printf(" --coverage %.6g", demand->coverage);
   if (demand->direction == WEIR_WRITE) print_writer_words(demand);
   if (demand->direction == WEIR_MIXED) printf(" --write-share %.6g", demand->write_share);
+  if (demand->rate_per_s > 0) printf(" --rate %.6g", demand->rate_per_s);
   printf(" --cache %s --consumer none -m '", plan_cache_words[demand->cache]);
   print_harmless(cell->id);
   printf("'\n");

@@ -167,6 +167,19 @@ static void say_sizes(const struct plan_demand *demand, uint64_t block, unsigned
          threads > 1 ? ", the same number in each thread" : "");
 }
 
+/* fio's rates are whole numbers for one thread, and apart for reads and writes. */
+static int say_rate(const struct plan_demand *demand, unsigned threads, struct fio_job *job) {
+  const double each = demand->rate_per_s / threads;
+  const double writes = demand->direction == WEIR_MIXED ? demand->write_share : demand->direction == WEIR_WRITE;
+  const unsigned read_rate = (unsigned)(each * (1 - writes) + 0.5), write_rate = (unsigned)(each * writes + 0.5);
+  if (demand->rate_per_s <= 0) return 0;
+  if (each > 1e9 || (writes < 1 && read_rate == 0) || (writes > 0 && write_rate == 0))
+    return refuse(job, "its rates are whole numbers of requests a second for each thread");
+  option(job, "--rate_iops=%u,%u", read_rate ? read_rate : write_rate, write_rate ? write_rate : read_rate);
+  note(job, "the rate: fio times a request from when it began, weir from when it was due");
+  return 0;
+}
+
 static void say_durability(const struct plan_demand *demand, const struct plan_cell *cell, struct fio_job *job) {
   const char *flush = said(cell, "flush");
   const bool mapped = strncmp(cell->method, "map/", 4) == 0;
@@ -300,7 +313,8 @@ static void say_file(bool users_file, bool removes, struct fio_job *job) {
   else if (removes)
     option(job, "--unlink=1");
   if (users_file) return;
-  note(job, removes ? "fio makes its file, and removes it when it is done" : "fio makes its file; remove it when you are done");
+  note(job,
+       removes ? "fio makes its file, and removes it when it is done" : "fio makes its file; remove it when you are done");
 }
 
 static void say_effort(struct fio_job *job) {
@@ -326,6 +340,7 @@ int fio_job_make(const struct plan_group *group, const struct plan_cell *cell, e
   say_cache(demand, engine->direct == DIRECT, flush, out);
   say_consumer(demand, out);
   code = say_target(demand, cell, out);
+  if (code == 0) code = say_rate(demand, cell->threads, out);
   say_file(users_file, cell->threads == 1, out);
   say_effort(out);
   return code;

@@ -137,6 +137,15 @@ def test_threads_and_coverage():
     expect(os.listdir("."), [])
 
 
+def test_rate():
+    job, words = run("fd/pread", "--request", "4k", "--size", "64KiB", "--rate", "200")
+    assert "--rate_iops=200,200" in words, words
+    expect(job["read"]["total_ios"], 16)
+    words = options(command("fd/mixed[threads=2]", "--direction", "mixed", "--request", "4k", "--rate", "200"))
+    assert "--rate_iops=70,30" in words, words
+    expect(export("fd/pread", "--rate", "0.3").returncode, 2)
+
+
 def test_sizes_that_are_no_whole_blocks():
     done = command("fd/pread", "--request", "4k", "--size", "10000")
     assert "--size=8192" in options(done), done
