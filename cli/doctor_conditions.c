@@ -158,6 +158,22 @@ static void look_at_layout(const struct doctor_scene *scene, struct doctor_findi
                "off: all runs share one layout of memory, whose luck looks like a difference");
 }
 
+/* The level that the system sets tells why it is not permitted. */
+static void look_at_counters(const struct doctor_scene *scene, struct doctor_finding *out) {
+  struct os_cycles counters;
+  const long long level = (long long)scene->conditions.counters_level;
+  int code = os_cycles_start(&counters);
+  if (code == 0) os_cycles_stop(&counters);
+  if (code == 0)
+    doctor_ok(out, "cycles and instructions can be counted (tried)");
+  else if (code == -EACCES || code == -EPERM)
+    doctor_say(out, DOCTOR_SKIP, "sysctl kernel.perf_event_paranoid=1, or root; in a container: let perf_event_open through",
+               "cycles and instructions may not be counted by this user (perf_event_paranoid %lld)", level);
+  else
+    doctor_say(out, DOCTOR_SKIP, "bare metal, or a virtual machine that shows its counters",
+               "no cycles and instructions can be counted here: %s", strerror(-code));
+}
+
 static int ascending(const void *a, const void *b) {
   uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
   return (x > y) - (x < y);
@@ -217,17 +233,11 @@ static void look_at_groups(const struct doctor_scene *scene, struct doctor_findi
 }
 
 const struct doctor_look doctor_looks_conditions[] = {
-    {.name = "turbo", .look = look_at_turbo},
-    {.name = "heat", .look = look_at_heat},
-    {.name = "shared cores", .look = look_at_siblings},
-    {.name = "isolation", .look = look_at_isolation},
-    {.name = "memory nodes", .look = look_at_nodes},
-    {.name = "other load", .look = look_at_load},
-    {.name = "container", .look = look_at_container},
-    {.name = "swap", .look = look_at_swap},
-    {.name = "write-back", .look = look_at_write_back},
-    {.name = "address layout", .look = look_at_layout},
-    {.name = "timer", .look = look_at_timer},
-    {.name = "memory groups", .look = look_at_groups},
-    {0},
+    {.name = "turbo", .look = look_at_turbo},           {.name = "heat", .look = look_at_heat},
+    {.name = "shared cores", .look = look_at_siblings}, {.name = "isolation", .look = look_at_isolation},
+    {.name = "memory nodes", .look = look_at_nodes},    {.name = "other load", .look = look_at_load},
+    {.name = "container", .look = look_at_container},   {.name = "swap", .look = look_at_swap},
+    {.name = "write-back", .look = look_at_write_back}, {.name = "address layout", .look = look_at_layout},
+    {.name = "timer", .look = look_at_timer},           {.name = "perf events", .look = look_at_counters},
+    {.name = "memory groups", .look = look_at_groups},  {0},
 };

@@ -119,6 +119,21 @@ static void look_at_read_ahead(const struct doctor_scene *scene, struct doctor_f
     doctor_ok(out, "%lld KiB", (long long)kib);
 }
 
+/* What a durable write has to wait for. */
+static void look_at_write_cache(const struct doctor_scene *scene, struct doctor_finding *out) {
+  const struct os_place *place = &scene->place;
+  if (!place->write_cache[0])
+    say_no_device(out);
+  else if (strcmp(place->write_cache, "write back") == 0)
+    doctor_ok(out, "write back: what is durable is flushed%s",
+              place->write_through == 1 ? ", single requests may be written through (FUA)" : "");
+  else if (scene->machine.hypervisor[0])
+    doctor_say(out, DOCTOR_WARN, "look at the cache mode of the disk on the host, or measure on bare metal",
+               "%s: no flush leaves this guest; what is durable is so as far as the host says", place->write_cache);
+  else
+    doctor_ok(out, "%s: every write is durable when it is done, a flush costs nothing", place->write_cache);
+}
+
 static void look_at_discard(const struct doctor_scene *scene, struct doctor_finding *out) {
   const struct os_place *place = &scene->place;
   if (place->discard_bytes < 0)
@@ -332,6 +347,7 @@ const struct doctor_look doctor_looks_place[] = {
     {.name = "disk", .look = look_at_disk},
     {.name = "scheduler", .look = look_at_scheduler},
     {.name = "read-ahead", .look = look_at_read_ahead},
+    {.name = "write cache", .look = look_at_write_cache},
     {.name = "discard", .look = look_at_discard},
     {.name = "sectors", .look = look_at_sectors},
     {.name = "cold cache", .look = look_at_cold},

@@ -23,7 +23,7 @@ NAMES = {"clock", "governor", "frequency", "steal", "virtualization", "huge page
          "locked memory", "open files", "file size", "address space", "io_uring", "strace", "fio", "file system", "free space",
          "disk", "scheduler", "read-ahead", "cold cache", "cache state", "O_DIRECT", "turbo", "heat", "shared cores", "isolation",
          "memory nodes", "other load", "container", "swap", "write-back", "address layout", "timer", "memory groups", "mount options",
-         "other I/O", "discard", "sectors"}
+         "other I/O", "discard", "sectors", "perf events", "write cache"}
 
 
 def doctor(*arguments, **settings):
@@ -75,7 +75,7 @@ def test_in_memory():
     assert "memory" in found["file system"]["finding"], found["file system"]
     assert found["cold cache"]["state"] != "ok", found["cold cache"]
     assert found["O_DIRECT"]["state"] != "ok", found["O_DIRECT"]
-    for name in ("disk", "discard", "sectors", "other I/O"):
+    for name in ("disk", "write cache", "discard", "sectors", "other I/O"):
         expect((name, found[name]["state"]), (name, "skip"))
 
 

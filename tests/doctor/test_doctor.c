@@ -294,6 +294,41 @@ static void place_without_a_disk_is_skipped(void **state) {
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) expect_finding(&scene, names[i], DOCTOR_SKIP, "");
 }
 
+static void write_cache_is_told(void **state) {
+  struct doctor_scene scene = good_place();
+  (void)state;
+  expect_finding(&scene, "write cache", DOCTOR_SKIP, "");
+  strcpy(scene.place.write_cache, "write back");
+  scene.place.write_through = 1;
+  expect_finding(&scene, "write cache", DOCTOR_OK, "FUA");
+  scene.place.write_through = 0;
+  expect_finding(&scene, "write cache", DOCTOR_OK, "write back: what is durable is flushed");
+  strcpy(scene.place.write_cache, "write through");
+  expect_finding(&scene, "write cache", DOCTOR_OK, "costs nothing");
+  strcpy(scene.machine.hypervisor, "KVM");
+  expect_finding(&scene, "write cache", DOCTOR_WARN, "leaves this guest");
+}
+
+/* Whatever the machine has: each answer of the system is told as what it is. */
+static int counters_error;
+static int fail_to_count(void *attributes) {
+  (void)attributes;
+  errno = counters_error;
+  return -1;
+}
+
+static void lack_of_counters_is_told(void **state) {
+  struct doctor_scene scene;
+  (void)state;
+  gather(&scene);
+  replace("perf_event_open", (os_function *)fail_to_count);
+  counters_error = EACCES;
+  expect_finding(&scene, "perf events", DOCTOR_SKIP, "perf_event_paranoid 2");
+  counters_error = ENOENT;
+  expect_finding(&scene, "perf events", DOCTOR_SKIP, "here");
+  restore("perf_event_open");
+}
+
 /* What the kernel tells of a device comes into the facts of a place on it. */
 static void device_is_read_from_its_files(void **state) {
   struct os_place place;
@@ -337,6 +372,8 @@ int main(void) {
       cmocka_unit_test(room_that_is_short_is_told),
       cmocka_unit_test(disks_that_hinder_are_told),
       cmocka_unit_test(place_without_a_disk_is_skipped),
+      cmocka_unit_test(write_cache_is_told),
+      IN_QUIET_TREE(lack_of_counters_is_told),
       IN_EMPTY_TREE(device_is_read_from_its_files),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
