@@ -81,7 +81,7 @@ const scaled = (value, steps) => {
   const number = value / factor;
   return (number === 0 ? '0' : number.toFixed(number < 9.995 ? 2 : number < 99.95 ? 1 : 0)) + ' ' + unit;
 };
-const asTime = (ns) => scaled(ns, [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']]);
+const asTime = (ns) => scaled(ns, [[1e9, 's'], [1e6, 'ms'], [1e3, 'us'], [1, 'ns']]);
 const asBytes = (bytes) => scaled(bytes, [[2 ** 40, 'TiB'], [2 ** 30, 'GiB'], [2 ** 20, 'MiB'], [2 ** 10, 'KiB'], [1, 'B']]);
 const asRate = (bytes) => asBytes(bytes) + '/s';
 const asCount = (count) => (count < 9999.5 ? count.toFixed(count > 0 && count < 9.95 ? 1 : 0).replace(/\.0$/, '')

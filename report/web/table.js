@@ -1,10 +1,10 @@
 /* table.js - the tables become sortable, can be filtered, take another unit or baseline, and can be copied. */
 const UNITS = [['GiB/s', 2 ** 30], ['MiB/s', 2 ** 20], ['KiB/s', 2 ** 10], ['GB/s', 1e9], ['MB/s', 1e6]];
-const FACTORS = { ns: 1e-9, 'µs': 1e-6, us: 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600, k: 1e3, M: 1e6, G: 1e9, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 };
+const FACTORS = { ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600, k: 1e3, M: 1e6, G: 1e9, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 };
 
 /* "1.18 s" as 1.18, "12.3 ms" as 0.0123, "1–3" as 1.003, "-" as nothing. */
 const numberOf = (text) => {
-  const found = text.trim().match(/^([-+]?\d+(?:\.\d+)?)(?:–(\d+))?\s*([A-Za-zµ]*)/);
+  const found = text.trim().match(/^([-+]?\d+(?:\.\d+)?)(?:–(\d+))?\s*([A-Za-z]*)/);
   if (!found) return null;
   return (parseFloat(found[1]) + (found[2] ? parseFloat(found[2]) / 1000 : 0)) * (FACTORS[found[3]] || 1);
 };
