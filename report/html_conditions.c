@@ -183,6 +183,7 @@ void html_conditions(const struct html *html) {
   for (unsigned run = 0; run < html->count; run++) {
     const struct page page = html_page(html, run, NULL);
     html_lines(&page, "p", page_floors);
+    html_lines(&page, "p", page_machine);
   }
   fputs("</section>\n", html->out);
 }

@@ -139,6 +139,7 @@ static void put_run(const struct html *html, const struct html_section *section,
     html_lines(&page, "li", page_answer);
     html_lines(&page, "li", page_certainty);
     html_lines(&page, "li", page_evidence);
+    html_lines(&page, "li", page_steadiness);
     html_lines(&page, "li", page_absences);
     html_lines(&page, "li", page_latency_notes);
     fputs("</ul>\n", html->out);

@@ -244,6 +244,8 @@ const drawsLatency = async () => {
   const label = await page.locator('figure').filter({ hasText: 'Latency' }).first().textContent();
   assert.ok(label.includes('p50') && label.includes('p99') && label.includes('fd/pread'), label);
   assert.ok(await page.locator('table.latency tbody tr').count() === 2);
+  const rounds = await page.locator('figure').filter({ hasText: 'Rounds' }).first().textContent();
+  assert.ok(rounds.includes('dashed: the control'), rounds);
   assert.deepEqual(await overlaps(page), []);
   await close();
 };
