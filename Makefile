@@ -2,7 +2,7 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 
-.PHONY: run build check sanitize sanitize-threads fuzz peers install clean setup-run setup-check setup-peers
+.PHONY: run build check sanitize sanitize-threads fuzz peers install uninstall clean setup-run setup-check setup-peers
 .DEFAULT_GOAL := build
 
 setup-run:
@@ -64,8 +64,17 @@ fuzz: setup-check
 	@ninja -C $(BUILD)-fuzz --quiet
 	@sh scripts/fuzz.sh $(BUILD)-fuzz $(FUZZ_SECONDS)
 
+# Into $(DESTDIR)$(PREFIX). A PREFIX that is said counts also where the build was configured with another one.
 install: build
+ifneq ($(filter command line environment,$(origin PREFIX)),)
+	@meson configure $(BUILD) --prefix $(PREFIX) && ninja -C $(BUILD) --quiet
+endif
 	@meson install -C $(BUILD) --no-rebuild
+
+# All that the last `make install` of this build put there, and the directories that it made.
+uninstall:
+	@test -f $(BUILD)/meson-logs/install-log.txt || { echo "nothing was installed from $(BUILD)" >&2; exit 2; }
+	@python3 scripts/uninstall.py $(BUILD)
 
 clean:
 	rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-threads $(BUILD)-fuzz

@@ -128,6 +128,31 @@ static int parse_scaled(const char *text, const struct suffix *suffixes, uint64_
 
 int units_parse_size(const char *text, uint64_t *bytes) { return parse_scaled(text, size_suffixes, bytes); }
 
+/* The number, with a point where a comma stands. Returns what is behind it and the white space that follows. */
+static const char *copy_number(const char *text, char *out, size_t size) {
+  size_t used = 0;
+  for (; (is_digit(*text) || *text == '.' || *text == ',') && used + 1 < size; text++) out[used++] = *text == ',' ? '.' : *text;
+  out[used] = '\0';
+  return text + strspn(text, " \t");
+}
+
+/* Whoever writes a letter that is none of a unit's beginnings, or many of them, means something else. */
+const char *units_size_hint(const char *text, char out[UNITS_TEXT_MAX]) {
+  static const char letters[] = "KMGTP";
+  char number[16];
+  uint64_t ignored;
+  const char *unit = copy_number(text + strspn(text, " \t"), number, sizeof number);
+  const char letter = *unit >= 'a' && *unit <= 'z' ? (char)(*unit - 'a' + 'A') : *unit;
+  if (!*number || strlen(unit) > 9 || units_parse_size(text, &ignored) != -EINVAL) return NULL;
+  if (letter && strchr(letters, letter))
+    snprintf(out, UNITS_TEXT_MAX, "%s%ciB", number, letter);
+  else if (!letter || letter == 'B')
+    snprintf(out, UNITS_TEXT_MAX, "%s", number);
+  else
+    return NULL;
+  return units_parse_size(out, &ignored) == 0 ? out : NULL;
+}
+
 int units_parse_duration(const char *text, uint64_t *ns) { return parse_scaled(text, duration_suffixes, ns); }
 
 int units_parse_count(const char *text, uint64_t *count) { return parse_scaled(text, count_suffixes, count); }

@@ -10,8 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define UNITS_TEXT_MAX 32
+
 /* "4096", "4k" = "4K" = "4KiB" = 4096, "4kB" = 4000; also M, G, T, P and a decimal fraction ("1.5GiB"). Bytes. */
 int units_parse_size(const char *text, uint64_t *bytes);
+/* For what units_parse_size refuses: the size that was most likely meant ("64KiB" for "64 kib"), or NULL. */
+const char *units_size_hint(const char *text, char out[UNITS_TEXT_MAX]);
 /* "30s", "5m", "1h", "250ms", "90" (seconds). Nanoseconds. */
 int units_parse_duration(const char *text, uint64_t *ns);
 /* "3%" or "0.03". A fraction. */
@@ -24,7 +28,6 @@ int units_parse_count(const char *text, uint64_t *count);
 /* "0x5EED", "24301". */
 int units_parse_seed(const char *text, uint64_t *seed);
 
-#define UNITS_TEXT_MAX 32
 /* Exact: "64KiB", "1000", "1536KiB"; reads back as the same number. Used in names. */
 const char *units_size_name(uint64_t bytes, char out[UNITS_TEXT_MAX]);
 /* Rounded, with a space: "64 KiB", "1.50 GiB". */

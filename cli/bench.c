@@ -14,12 +14,18 @@ static const struct option_row rows[] = {
     OUTPUT_ROWS(struct request, output),
     {.name = "strict", .kind = OPTION_FLAG, .offset = REQUEST_AT(strict), .help = "exit 3 when the answer is not clear"},
     {.name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .offset = REQUEST_AT(quiet), .help = "no progress and no notes"},
+    {.name = "verbose",
+     .letter = 'v',
+     .kind = OPTION_FLAG,
+     .offset = REQUEST_AT(verbose),
+     .help = "a line for every sample, and for what does not work here"},
     {0},
 };
 
 static int measure(const struct request *request, struct output_list *outputs, struct run *run,
                    struct weir_reason *problem) {
   struct progress progress = progress_start(request->quiet);
+  progress.verbose = request->verbose;
   struct measure_options options = {.methods = request->outside.methods,
                                     .worker_arguments = request->outside.worker_arguments,
                                     .memory_limit = request->memory.values[0],
@@ -66,6 +72,7 @@ static int measure_and_tell(const struct request *request, struct output_list *o
 static int bench(const struct command *self, const struct request *request, int argc, char **argv) {
   struct output_list outputs = {0};
   struct run run = {0};
+  if (request->quiet && request->verbose) return command_fail(self, "--verbose", NULL, "goes not with --quiet");
   int code = request_plan(self, request, argc, argv, &run);
   if (code == 0) code = output_prepare(self, &request->output, request->plan.file, &outputs);
   if (code == 0) request_notes(request, &run.plan);

@@ -18,6 +18,7 @@ struct command {
   const char *description;
   const char *examples; /* whole lines, indented */
   const struct option_row *options;
+  const char *const *operands; /* words of which operands are made, NULL-terminated; NULL: they are files, or none */
   /* argv[0] is the command's own name. Returns the exit code. */
   int (*run)(const struct command *self, int argc, char **argv);
 };

@@ -37,6 +37,7 @@ struct claims_options {
 };
 #define CLAIMS_AT(member) offsetof(struct claims_options, member)
 
+static const char *const format_words[] = {"text", "json", "markdown", NULL};
 static const struct option_row rows[] = {
     {.section = "What to do",
      .name = "list",
@@ -87,16 +88,21 @@ static const struct option_row rows[] = {
      .offset = CLAIMS_AT(output.files),
      .help = "write the verdicts there too, by suffix: .json, .txt, .md;\n'-' is standard output; may be repeated"},
     {.name = "format",
-     .argument = "NAME",
+     .argument = "FORMAT",
      .kind = OPTION_TEXT,
      .offset = CLAIMS_AT(output.format),
-     .help = "format on standard output: text, json, markdown"},
+     .words = format_words,
+     .help = "format on standard output"},
     {.name = "color",
      .argument = "WHEN",
      .kind = OPTION_WORD,
      .offset = CLAIMS_AT(output.color),
      .words = terminal_color_words,
      .help = "colours on standard output"},
+    {.name = "ascii",
+     .kind = OPTION_FLAG,
+     .offset = CLAIMS_AT(output.ascii),
+     .help = "tables in nothing but ASCII, as where the locale is no UTF-8"},
     {.name = "strict", .kind = OPTION_FLAG, .offset = CLAIMS_AT(strict), .help = "exit 3 when some verdict is unclear"},
     {.name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .offset = CLAIMS_AT(quiet), .help = "no progress and no notes"},
     {0},

@@ -26,6 +26,7 @@ struct comparing {
 };
 #define COMPARE_AT(member) offsetof(struct comparing, member)
 
+static const char *const format_words[] = {"table", "json", "csv", "markdown", NULL};
 static const struct option_row rows[] = {
     {.section = "What to compare",
      .name = "rerun",
@@ -50,16 +51,21 @@ static const struct option_row rows[] = {
      .help = "write the results there too, by suffix: .json, .txt, .md,\n.csv, with --rerun also .jsonl; '-' is standard "
              "output; may\nbe repeated"},
     {.name = "format",
-     .argument = "NAME",
+     .argument = "FORMAT",
      .kind = OPTION_TEXT,
      .offset = REQUEST_AT(output.format),
-     .help = "format on standard output: table, json, csv, markdown"},
+     .words = format_words,
+     .help = "format on standard output"},
     {.name = "color",
      .argument = "WHEN",
      .kind = OPTION_WORD,
      .offset = REQUEST_AT(output.color),
      .words = terminal_color_words,
      .help = "colours on standard output"},
+    {.name = "ascii",
+     .kind = OPTION_FLAG,
+     .offset = REQUEST_AT(output.ascii),
+     .help = "tables in nothing but ASCII, as where the locale is no UTF-8"},
     {.name = "strict", .kind = OPTION_FLAG, .offset = REQUEST_AT(strict), .help = "exit 3 when some verdict is unclear"},
     {.name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .offset = REQUEST_AT(quiet), .help = "no progress and no notes"},
     REQUEST_EFFORT_ROWS,

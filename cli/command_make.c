@@ -326,5 +326,6 @@ const struct command cmd_make = {
         "  weir make text latin1.txt --encoding latin1 --newline crlf\n"
         "  weir make random scattered --size 1GiB --fragments 1000\n",
     .options = rows,
+    .operands = generate_kind_words,
     .run = run_make,
 };

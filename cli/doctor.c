@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/terminal.h"
 #include "measure/run.h"
 
 #define PLACE_NS UINT64_C(2000000000)
@@ -119,7 +120,7 @@ static void print_lines(const struct doctor_look *looks, const struct doctor_fin
   for (unsigned i = 0; looks[i].name; i++) {
     printf("%-4s  %-14s  ", state_words[atomic_load(&found[i].state)], looks[i].name);
     print_harmless(found[i].text);
-    if (found[i].remedy[0]) printf(" → ");
+    if (found[i].remedy[0]) terminal_put(stdout, " → ");
     print_harmless(found[i].remedy);
     putchar('\n');
   }

@@ -5,6 +5,7 @@
 
 #include "base/units.h"
 #include "cli/show_calls.h"
+#include "cli/terminal.h"
 #include "measure/measure.h"
 #include "os/os.h"
 #include "report/display.h"
@@ -75,9 +76,10 @@ static void print_presets(const struct weir_method *method) {
 static void print_method(const struct plan *plan, const struct weir_method *method) {
   struct availability found = availability_of(plan, method);
   char why[sizeof((struct weir_reason *)0)->text + sizeof((struct weir_reason *)0)->remedy + 8];
+  const char *arrow = !found.remedy[0] ? "" : terminal_is_ascii() ? " -> " : " → ";
   const int used = printf("  %-17s %-9s ", method->name, !found.tried ? "?" : found.works ? "ok" : "not here");
   display_wrap(stdout, &(struct display_box){LIST_WIDTH, (size_t)used, SUMMARY_COLUMN}, method->summary);
-  snprintf(why, sizeof why, "%s%s%s", found.reason, found.remedy[0] ? " \xe2\x86\x92 " : "", found.remedy);
+  snprintf(why, sizeof why, "%s%s%s", found.reason, arrow, found.remedy);
   if (found.tried && !found.works) print_below("not here: ", why);
   if (method->calls) print_below("", method->calls);
   print_presets(method);
@@ -136,7 +138,7 @@ static int plan_all(const struct listing_request *listing, struct plan *out, str
   for (unsigned i = 0; methods[i] && request.methods.count < sizeof names->values / sizeof *names->values; i++)
     if (methods[i]->directions & directions) request.methods.values[request.methods.count++] = methods[i]->name;
   int code = plan_make(&request, methods, out, &error);
-  if (code == -EINVAL) snprintf(problem->text, sizeof problem->text, "%s", error.text);
+  if (code == -EINVAL) snprintf(problem->text, sizeof problem->text, "%.190s", error.text);
   return code;
 }
 
@@ -170,6 +172,8 @@ static int list_suites(const struct listing_request *listing) {
   printf("Suites:\n");
   for (const struct plan_suite *suite = plan_suites; suite->name; suite++)
     printf("  %-16s ", suite->name), display_wrap(stdout, &(struct display_box){LIST_WIDTH, 19, 19}, suite->summary);
+  printf("  %-16s ", "FILE.ini");
+  display_wrap(stdout, &(struct display_box){LIST_WIDTH, 19, 19}, "a suite of your own (docs/suites.md); 'weir plan' checks it");
   return EXIT_FINE;
 }
 
@@ -232,5 +236,6 @@ const struct command cmd_list = {
         "  weir list suites\n"
         "  weir list --show-calls 'ring/plain[depth=8]'\n",
     .options = rows,
+    .operands = topics,
     .run = run_list,
 };

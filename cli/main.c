@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/completion.h"
+#include "cli/manual.h"
 #include "cli/output.h"
 #include "cli/outside.h"
 #include "version.h"
@@ -41,13 +43,23 @@ static void hold_standard_streams(void) {
     if (fcntl(descriptor, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_RDONLY) != descriptor) return;
 }
 
-/* For tests and completion: each command's options, one a line. What may be left out stands in brackets. */
+/* For tests: each command's options, one a line, with the words that their values are made of. What may be left out stands in
+ * brackets. */
 static int print_options(void) {
   for (unsigned i = 0; command_list[i]; i++)
-    for (const struct option_row *row = command_list[i]->options; row && row->name; row++)
-      printf("%s\t%s\t%c\t%s%s%s\n", command_list[i]->name, row->name, row->letter ? row->letter : '-',
+    for (const struct option_row *row = command_list[i]->options; row && row->name; row++) {
+      printf("%s\t%s\t%c\t%s%s%s\t", command_list[i]->name, row->name, row->letter ? row->letter : '-',
              row->otherwise ? "[" : "", row->argument ? row->argument : "", row->otherwise ? "]" : "");
+      for (unsigned w = 0; row->words && row->words[w]; w++) printf("%s%s", w ? "," : "", row->words[w]);
+      printf("\n");
+    }
   return EXIT_FINE;
+}
+
+/* What the build makes of the tables: `__man PAGE`, `__completion SHELL`. */
+static int print_made(int argc, char **argv) {
+  const bool known = argc == 2 && (strcmp(argv[0], "__man") == 0 ? manual_print(argv[1]) : completion_print(argv[1]));
+  return known ? EXIT_FINE : command_cannot("%s knows nothing of '%s'", argv[0], argc > 1 ? argv[1] : "");
 }
 
 static int run_word(int argc, char **argv) {
@@ -62,6 +74,7 @@ static int run_word(int argc, char **argv) {
   }
   if (strcmp(word, "__worker") == 0) return outside_worker(argc, argv);
   if (strcmp(word, "__options") == 0) return print_options();
+  if (strcmp(word, "__man") == 0 || strcmp(word, "__completion") == 0) return print_made(argc, argv);
   if (word[0] == '-') return command_fail(NULL, NULL, NULL, "unknown option '%s'; options stand after the command", word);
   const struct command *command = command_find(word);
   return command ? command->run(command, argc, argv) : EXIT_CANNOT;

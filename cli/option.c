@@ -13,7 +13,7 @@
 #include "base/units.h"
 #include "cli/command.h"
 
-#define ROWS_MAX 64
+#define ROWS_MAX 80
 #define LIST_TEXT_MAX 256
 
 static const struct option_row help_row = {.name = "help", .letter = 'h', .kind = OPTION_FLAG, .help = "show this help"};
@@ -59,9 +59,10 @@ static int parse_count(const struct parsing *parsing, const char *text, uint64_t
 }
 
 static int parse_size(const struct parsing *parsing, const char *text, uint64_t *out) {
+  char hint[UNITS_TEXT_MAX];
   int code = units_parse_size(text, out);
   if (code == -ERANGE) return bad(parsing, NULL, text, "is too large");
-  return code < 0 ? bad(parsing, NULL, text, "is not a size; write bytes or 64KiB, 256MiB, 4kB (4000)") : 0;
+  return code < 0 ? bad(parsing, units_size_hint(text, hint), text, "is not a size; write bytes or 64KiB, 256MiB, 4kB (4000)") : 0;
 }
 
 static int parse_duration(const struct parsing *parsing, const char *text) {

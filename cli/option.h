@@ -36,10 +36,10 @@ struct option_row {
   const char *section; /* starts a section of the help; NULL: same as the row before */
   const char *name;
   char letter;          /* or 0 */
-  const char *argument; /* NULL: takes none */
+  const char *argument; /* NULL: takes none; DIR, FILE, SPEC, SUITE, STUDY, FORMAT tell completion what it is */
   enum option_kind kind;
   size_t offset;
-  const char *const *words;
+  const char *const *words; /* also of OPTION_TEXT, whose values its command checks itself */
   uint64_t low, high;
   const char *otherwise; /* the value without one: the argument may then be left out, and stands behind = only */
   const char *help; /* the words are added by the help itself */

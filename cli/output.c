@@ -218,7 +218,10 @@ int output_prepare(const struct command *command, const struct output_options *o
                    struct output_list *out) {
   const struct plan_strings *files = &options->files;
   bool dash = false;
-  *out = (struct output_list){.color = terminal_wants_color(stdout, options->color), .width = terminal_width(stdout), .view = (enum report_view)options->view};
+  *out = (struct output_list){.color = terminal_wants_color(stdout, options->color), .width = terminal_width(stdout),
+                              .view = (enum report_view)options->view};
+  out->ascii = options->ascii;
+  out->ascii_here = options->ascii || terminal_is_ascii();
   out->outputs = calloc(files->count + 1u, sizeof *out->outputs);
   if (!out->outputs) return command_cannot("out of memory");
   for (unsigned i = 0; i < files->count; i++) {
@@ -291,7 +294,11 @@ struct document {
 
 static void write_document(const struct output_list *list, const struct output *output, const struct document *document,
                            FILE *out) {
-  struct report_options options = {output->standard && list->color, output->standard ? list->width : 0, list->overlay, list->view};
+  const struct report_options options = {.color = output->standard && list->color,
+                                         .width = output->standard ? list->width : 0,
+                                         .overlay = list->overlay,
+                                         .view = list->view,
+                                         .ascii = output->standard ? list->ascii_here : list->ascii};
   if (document->claims)
     output->report->write_claims(document->claims, &options, out);
   else if (document->runs)

@@ -14,6 +14,7 @@ struct output_options {
   const char *overlay;
   int color; /* enum terminal_color */
   int view;  /* enum report_view */
+  bool ascii;
 };
 #define OUTPUT_ROWS(type, member)                                                                                         \
   {.section = "Results",                                                                                                  \
@@ -26,7 +27,7 @@ struct output_options {
        "write the results there too, by suffix: .jsonl (run file),\n.html, .json, .txt, .md, .csv; '-' is standard output;\nmay " \
        "be repeated"},                                                                                                   \
       {.name = "format",                                                                                                  \
-       .argument = "NAME",                                                                                                \
+       .argument = "FORMAT",                                                                                              \
        .kind = OPTION_TEXT,                                                                                               \
        .offset = offsetof(type, member.format),                                                                           \
        .help = "format on standard output: table, html, json, csv,\nmarkdown, jsonl"},                                           \
@@ -40,6 +41,9 @@ struct output_options {
   {                                                                                                                       \
     .name = "color", .argument = "WHEN", .kind = OPTION_WORD, .offset = offsetof(type, member.color),                     \
     .words = terminal_color_words, .help = "colours on standard output"                                                   \
+  }, {                                                                                                                    \
+    .name = "ascii", .kind = OPTION_FLAG, .offset = offsetof(type, member.ascii),                                         \
+    .help = "tables in nothing but ASCII, as where the locale is no UTF-8"                                                \
   }
 
 struct output {
@@ -56,6 +60,7 @@ struct output_list {
   bool live; /* standard output gets the run file while it is made */
   bool color;
   enum report_view view;
+  bool ascii, ascii_here; /* everywhere; on standard output */
   unsigned width;
   const struct overlay *overlay; /* or NULL */
   struct output *outputs;

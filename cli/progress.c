@@ -11,9 +11,13 @@
 #include "base/units.h"
 #include "cli/terminal.h"
 #include "os/os.h"
+#include "report/display.h"
+#include "stat/precision.h"
 
 #define DRAW_NS UINT64_C(100000000)
 #define PLAIN_NS UINT64_C(30000000000)
+#define PRECISE_NS UINT64_C(1000000000)
+#define PRECISE_SHARE 50u /* of the time computing it takes, at least so much passes before it is done again */
 
 struct progress progress_start(bool quiet) {
   return (struct progress){.quiet = quiet, .terminal = terminal_can_redraw(stderr)};
@@ -58,10 +62,9 @@ static const char *what_of(const struct measure_event *event) {
 
 /*
  * Appends as many whole parts "a, b, c" of the title as the columns hold: a line must not end within a number and its unit.
- * Nothing before the title is wider than its bytes.
  */
 static void append_parts(char *line, size_t size, const char *title, unsigned columns) {
-  size_t used = strlen(line), fitting = 0, column = used + 1;
+  size_t used = strlen(line), fitting = 0, column = display_width(line) + 1;
   for (size_t at = 0;; at++) {
     bool end = title[at] == '\0' || (title[at] == ',' && title[at + 1] == ' ');
     if (end && column <= columns) fitting = at;
@@ -71,14 +74,40 @@ static void append_parts(char *line, size_t size, const char *title, unsigned co
   if (fitting && used + fitting + 2 <= size) snprintf(line + used, size - used, " %.*s", (int)fitting, title);
 }
 
-/* Round and time first: they are what a narrow terminal has to keep. */
-static void line_of(const struct measure_event *event, char *out, size_t size, unsigned columns) {
-  char phase[48], left[UNITS_TEXT_MAX];
-  if (event->left_ns)
-    snprintf(out, size, "[%s, %s left]", phase_of(event, phase), units_duration_text(event->left_ns, left));
-  else
-    snprintf(out, size, "[%s]", phase_of(event, phase));
+/* ", ±1.9 %" or nothing. */
+static const char *precision_of(const struct progress *progress, const struct measure_event *event, char out[32]) {
+  struct text text = {0};
+  if (event->kind == MEASURE_SAMPLE && event->round && progress->precision > 0) {
+    text_put(&text, terminal_is_ascii() ? ", +-" : ", ±");
+    text_decimal(&text, progress->precision * 100, 1);
+    text_put(&text, " %");
+  }
+  snprintf(out, 32, "%s", text_string(&text));
+  text_release(&text);
+  return out;
+}
+
+/* Round and time first: they are what a narrow terminal has to keep. Then how sure the times are, then what is measured. */
+static void line_of(const struct progress *progress, const struct measure_event *event, char *out, size_t size,
+                    unsigned columns) {
+  char phase[48], left[UNITS_TEXT_MAX], sure[32];
+  const char *precision = precision_of(progress, event, sure);
+  for (;; precision = "") {
+    if (event->left_ns)
+      snprintf(out, size, "[%s%s, %s left]", phase_of(event, phase), precision, units_duration_text(event->left_ns, left));
+    else
+      snprintf(out, size, "[%s%s]", phase_of(event, phase), precision);
+    if (!*precision || display_width(out) <= columns) break;
+  }
   append_parts(out, size, what_of(event), columns);
+}
+
+/* How far apart the ends of the intervals are by now; not more often than it is worth. */
+static void look_at_precision(struct progress *progress, const struct measure_event *event, uint64_t now_ns) {
+  if (event->kind != MEASURE_SAMPLE || now_ns < progress->precise_ns) return;
+  progress->precision = stat_precision(event->run);
+  const uint64_t cost = os_clock_ns() - now_ns;
+  progress->precise_ns = now_ns + (cost * PRECISE_SHARE > PRECISE_NS ? cost * PRECISE_SHARE : PRECISE_NS);
 }
 
 /* ---- the line ---- */
@@ -86,7 +115,7 @@ static void line_of(const struct measure_event *event, char *out, size_t size, u
 static void draw(struct progress *progress, const struct measure_event *event) {
   char line[256];
   unsigned width = terminal_width(stderr);
-  line_of(event, line, sizeof line, width > 1 ? width - 1 : 79);
+  line_of(progress, event, line, sizeof line, width > 1 ? width - 1 : 79);
   fprintf(stderr, "\r%s\x1b[K", line);
   fflush(stderr);
   progress->drawn = true;
@@ -133,6 +162,33 @@ static void show_plan(const struct measure_event *event) {
             units_duration_text(plan->time_ns, time));
 }
 
+/* ---- a line for every sample ---- */
+
+static void show_flags(uint32_t flags) {
+  for (unsigned i = 0; run_flag_words[i]; i++)
+    if (flags & (1u << i) & ~(uint32_t)(RUN_PILOT | RUN_BURN_IN)) fprintf(stderr, ", %s", run_flag_words[i]);
+}
+
+/* "round 3/20: read-sequential-warm fd/pread[block=128KiB]: 12.3 ms, 4 passes" */
+static void show_sample(const struct measure_event *event) {
+  const struct plan_group *group = &event->run->plan.groups[event->group];
+  const struct plan_cell *cell = &group->cells[event->cell];
+  const struct sample *sample = event->run->sample_count ? &event->run->samples[event->run->sample_count - 1] : NULL;
+  char phase[48], time[UNITS_TEXT_MAX];
+  fprintf(stderr, "%s: %s %s", phase_of(event, phase), group->id, cell->id);
+  if (cell->status != PLAN_OK)
+    fprintf(stderr, ": %s%s%s", cell->reason, cell->remedy[0] ? "; " : "", cell->remedy);
+  else if (sample && sample->group == event->group && sample->cell == event->cell)
+    fprintf(stderr, ": %s, %llu pass%s", units_time_text(sample_elapsed_ns(sample), time), (unsigned long long)sample->passes,
+            sample->passes == 1 ? "" : "es");
+  if (sample && cell->status == PLAN_OK) show_flags(sample->flags);
+  fprintf(stderr, "\n");
+}
+
+static bool is_sample(const struct measure_event *event) {
+  return (event->kind == MEASURE_SAMPLE || event->kind == MEASURE_PILOT) && event->group < event->run->plan.group_count;
+}
+
 static void on_event(void *context, const struct measure_event *event) {
   struct progress *progress = context;
   uint64_t now_ns = os_clock_ns();
@@ -140,11 +196,16 @@ static void on_event(void *context, const struct measure_event *event) {
   if (progress->quiet) return;
   if (event->kind == MEASURE_PLANNED || event->kind == MEASURE_DONE) progress_end(progress);
   if (event->kind == MEASURE_PLANNED) show_plan(event);
+  if (progress->verbose && is_sample(event)) {
+    show_sample(event);
+    return;
+  }
   if (event->kind == MEASURE_PLANNED || event->kind == MEASURE_DONE || !due(progress, event, now_ns)) return;
-  if (progress->terminal) {
+  look_at_precision(progress, event, now_ns);
+  if (progress->terminal && !progress->verbose) {
     draw(progress, event);
   } else {
-    line_of(event, line, sizeof line, UINT_MAX);
+    line_of(progress, event, line, sizeof line, UINT_MAX);
     fprintf(stderr, "%s\n", line);
   }
   progress->shown_ns = now_ns;

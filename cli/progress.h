@@ -6,6 +6,9 @@
 
 struct progress {
   bool quiet, terminal;
+  bool verbose;      /* a plain line for every sample */
+  double precision;  /* of the times so far, a fraction; 0: not known yet */
+  uint64_t precise_ns; /* when it is to be computed again */
   bool drawn;        /* a line stands on the terminal */
   uint64_t shown_ns; /* when the last line was shown */
   unsigned tenths;   /* of the samples, at the last plain line */

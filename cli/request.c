@@ -12,6 +12,7 @@
 
 #include "base/random.h"
 #include "base/units.h"
+#include "cli/suite_file.h"
 #include "os/os.h"
 
 #define MARGIN_DEFAULT 0.03
@@ -137,12 +138,18 @@ enum option_result request_settle(const struct command *command, struct request 
   if (out->memory.count > 1) return OPTION_BAD;
   if (outside_open(command, &out->outside) != 0) return OPTION_BAD;
   outside_join(&out->outside, &out->plan);
+  if (suite_file_read(command, out->plan.suite, &out->suite_text) != 0) return OPTION_BAD;
+  out->plan.suite_text = out->suite_text;
   out->plan.seed = out->seed.said ? out->seed.value : request_fresh_seed();
   if (look_at_operands(command, operands, &out->plan) != 0) return OPTION_BAD;
   return look_at_places(command, &out->plan) == 0 ? OPTION_GO : OPTION_BAD;
 }
 
-void request_release(struct request *request) { outside_close(&request->outside); }
+void request_release(struct request *request) {
+  outside_close(&request->outside);
+  free(request->suite_text);
+  request->suite_text = NULL;
+}
 
 /* The command line as it was given, kept for the reports. */
 static int keep_arguments(int argc, char **argv, struct run *run) {

@@ -15,7 +15,8 @@ struct request {
   struct outside outside; /* contenders from outside, and with them all methods that there are */
   struct plan_sizes memory; /* one, or none */
   uint64_t quiet_wait_ns;
-  bool strict, quiet;
+  char *suite_text;         /* of a suite of the user's own, or NULL */
+  bool strict, quiet, verbose;
 };
 
 #define REQUEST_AT(member) offsetof(struct request, member)
@@ -29,10 +30,10 @@ struct request {
 #define REQUEST_DEMAND_ROWS                                                                                                \
   {.section = "What to measure (lists are separated by commas; every combination is a group)",                             \
    .name = "suite",                                                                                                        \
-   .argument = "NAME",                                                                                                     \
+   .argument = "SUITE",                                                                                                    \
    .kind = OPTION_TEXT,                                                                                                    \
    .offset = REQUEST_AT(plan.suite),                                                                                       \
-   .help = "take groups from a suite; the words below select among them\n(default, when no word but --cache and no method is said)"}, \
+   .help = "take groups from a suite; the words below select among them\n(default, when no word but --cache and no method is said); what\nholds a / or ends in .ini is a file of yours (docs/suites.md)"}, \
       REQUEST_WORDS_ROW(only, "of these groups: all that read, or all that write\n"), REQUEST_WORDS_ROW(task, "what is done"), REQUEST_WORDS_ROW(direction, "reading or writing"),                         \
       REQUEST_WORDS_ROW(access, "in which order"),                                                                         \
       {.name = "size",                                                                                                     \

@@ -17,6 +17,7 @@
 #include "base/random.h"
 #include "base/units.h"
 #include "cli/command.h"
+#include "cli/terminal.h"
 #include "measure/run.h"
 #include "measure/scratch.h"
 #include "methods/methods.h"
@@ -156,7 +157,7 @@ static void print_heading(const char *what) {
 static void print_note(const char *mark, const struct selftest_result *result) {
   printf("  %s", mark);
   print_harmless(result->note);
-  if (result->remedy[0]) printf(" → ");
+  if (result->remedy[0]) terminal_put(stdout, " → ");
   print_harmless(result->remedy);
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/terminal.h"
 #include "report/display.h"
 #include "stat/exact.h"
 
@@ -29,8 +30,9 @@ static void print_rounds(void) {
 }
 
 static void print_ranks(void) {
-  printf(
-      "★         may be the fastest: no other method beat it in enough rounds. With 95 %% confidence the\n"
+  terminal_put(
+      stdout,
+      "★         may be the fastest: no other method beat it in enough rounds. With 95 % confidence the\n"
       "          truly fastest one is starred. One question only: each method against the best.\n"
       "rank 2–4  one method is surely faster, and the data do not tell this one from two others. Ranks\n"
       "          hold for all pairs at once, which takes more: a method may be alone with its ★ and still\n"
@@ -39,6 +41,7 @@ static void print_ranks(void) {
       "          it lies within. Unclear: the data do not decide. It never means \"no difference\".\n"
       "speed     the median of ratios inside each round; GiB/s is the median of the method's own samples.\n"
       "          What slowed a whole round touches only the second: their orders may differ by a little.\n"
+      "bar       the speed from zero: full up to the lower end of its interval, light up to the upper end.\n"
       "ratio     ranked by cpu or memory, the column says how much of it the method uses, the baseline being\n"
       "          1: below is less.\n");
 }

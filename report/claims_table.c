@@ -1,4 +1,5 @@
 /* claims_table.c - the verdicts on published claims on a terminal: a row a claim, and below it why. */
+#include "report/ascii.h"
 #include "report/claims_text.h"
 
 #define WIDTH_PRESET 100u
@@ -112,7 +113,7 @@ static void print_foot(const struct table *table) {
   text_release(&text);
 }
 
-void claims_table(const struct claim_report *claims, const struct report_options *options, FILE *out) {
+static void write_utf8(const struct claim_report *claims, const struct report_options *options, FILE *out) {
   struct table table = {.claims = claims, .out = out, .color = options->color, .width = options->width};
   unsigned study = ~0u;
   if (!table.width) table.width = WIDTH_PRESET;
@@ -127,4 +128,10 @@ void claims_table(const struct claim_report *claims, const struct report_options
     print_claim(&table, result);
   }
   print_foot(&table);
+}
+
+void claims_table(const struct claim_report *claims, const struct report_options *options, FILE *out) {
+  struct ascii_sheet sheet;
+  write_utf8(claims, options, ascii_open(&sheet, options->ascii, out));
+  ascii_close(&sheet);
 }

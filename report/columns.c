@@ -228,7 +228,28 @@ struct column {
   void (*put)(const struct page *page, const struct stat_cell *cell, struct text *out);
 };
 
-enum { COLUMN_RANK, COLUMN_METHOD, COLUMN_RATE, COLUMN_OPERATIONS, COLUMN_TIME, COLUMN_PRECISION, COLUMN_SPEED };
+/* Drawn when the widths of the others are known; until then it asks for the least that shows something. */
+#define BAR_LEAST 10u
+#define BAR_MOST 32u
+static void put_bar(const struct page *page, const struct stat_cell *cell, struct text *out) {
+  struct text bar = {0};
+  if (page->group->k < 2) return;
+  page_put_bar(page, cell, BAR_LEAST, page_bar_scale(page), &bar);
+  if (bar.length) text_put(out, "          ");
+  text_release(&bar);
+}
+
+enum {
+  COLUMN_RANK,
+  COLUMN_METHOD,
+  COLUMN_RATE,
+  COLUMN_OPERATIONS,
+  COLUMN_TIME,
+  COLUMN_PRECISION,
+  COLUMN_SPEED,
+  COLUMN_INTERVAL,
+  COLUMN_BAR
+};
 static const struct column columns[] = {
     [COLUMN_RANK] = {"rank", false, KEEP, SPEED | COST, put_rank},
     [COLUMN_METHOD] = {"method", false, KEEP, SPEED | COST, put_method},
@@ -237,7 +258,8 @@ static const struct column columns[] = {
     [COLUMN_TIME] = {"time", true, 10, SPEED, put_time},
     [COLUMN_PRECISION] = {"±95%", true, 50, SPEED, put_precision},
     [COLUMN_SPEED] = {NULL, true, KEEP, SPEED | COST, put_speed},
-    {"95% interval", true, KEEP_LONG, SPEED, put_interval},
+    [COLUMN_INTERVAL] = {"95% interval", true, KEEP_LONG, SPEED, put_interval},
+    [COLUMN_BAR] = {"", false, 55, SPEED, put_bar},
     {"verdict", false, KEEP, SPEED, put_verdict},
     {"published", true, 80, SPEED, put_published},
     {"its speed", true, 81, SPEED, put_published_speed},
@@ -286,7 +308,7 @@ const char *page_column_key(size_t column) {
 bool page_column_is_right(size_t column) { return columns[column].right; }
 bool page_column_is_name(size_t column) { return column == COLUMN_METHOD; }
 void page_put_column(const struct page *page, const struct stat_cell *cell, size_t column, struct text *out) {
-  columns[column].put(page, cell, out);
+  if (column != COLUMN_BAR) columns[column].put(page, cell, out);
 }
 
 /* ---- layout -------------------------------------------------------------------------------------------------------- */
@@ -297,12 +319,14 @@ struct layout {
   const struct stat_cell **rows;
   struct text *text;
   size_t widths[COLUMNS]; /* 0: not shown */
+  struct text scale;      /* title of the bars: from 0 to what the longest one stands for */
 };
 
 static void layout_release(struct layout *layout) {
   for (size_t i = 0; layout->text != NULL && i < (size_t)layout->row_count * COLUMNS; i++) text_release(&layout->text[i]);
   free(layout->text);
   free(layout->rows);
+  text_release(&layout->scale);
 }
 
 static void measure_column(const struct page *page, struct layout *layout, size_t column) {
@@ -338,7 +362,7 @@ static size_t lightest_column(const struct page *page, const struct layout *layo
 }
 
 static void drop_columns(const struct page *page, struct layout *layout, unsigned below) {
-  while (layout_width(layout) > page->width) {
+  while (!page->whole && layout_width(layout) > page->width) {
     size_t column = lightest_column(page, layout);
     if (column == COLUMNS || column_weight(page, column) >= below) return;
     layout->widths[column] = 0;
@@ -346,12 +370,13 @@ static void drop_columns(const struct page *page, struct layout *layout, unsigne
 }
 
 /*
- * Names may take two fifths of the width before columns of little weight go. Then names give way, then all columns that
+ * Names may take a third of the width before columns of little weight go. Then names give way, then all columns that
  * may. Names get what is left over.
  */
 #define NAME_LEAST 24u
 static void fit_width(const struct page *page, struct layout *layout) {
-  size_t *name = &layout->widths[COLUMN_METHOD], whole = *name, most = page->width * 2 / 5;
+  size_t *name = &layout->widths[COLUMN_METHOD], whole = *name, most = page->width / 3;
+  if (page->whole) return;
   if (*name > most) *name = most;
   drop_columns(page, layout, KEEP_LONG);
   size_t width = layout_width(layout), over = width > page->width ? width - page->width : 0;
@@ -360,6 +385,30 @@ static void fit_width(const struct page *page, struct layout *layout) {
   width = layout_width(layout);
   if (width < page->width) *name += page->width - width;
   if (*name > whole) *name = whole;
+}
+
+/* Bars take what is left of the line, up to what is pleasant. */
+static void draw_bars(const struct page *page, struct layout *layout) {
+  size_t *width = &layout->widths[COLUMN_BAR];
+  const size_t used = layout_width(layout), most = page->whole ? BAR_MOST : page->width;
+  const double scale = page_bar_scale(page);
+  if (*width == 0) return;
+  if (page->whole)
+    *width = most;
+  else if (used < most)
+    *width = *width + most - used < BAR_MOST ? *width + most - used : BAR_MOST;
+  for (unsigned row = 0; row < layout->row_count; row++) {
+    struct text *text = &layout->text[row * (size_t)COLUMNS + COLUMN_BAR];
+    text_clear(text);
+    page_put_bar(page, layout->rows[row], *width, scale, text);
+  }
+  struct text end = {0};
+  page_put_ratio(&end, scale);
+  text_put(&layout->scale, "0");
+  for (size_t at = 1 + end.length + 1; at < *width; at++) text_put(&layout->scale, " ");
+  text_put(&layout->scale, text_string(&end));
+  text_put(&layout->scale, "×");
+  text_release(&end);
 }
 
 static bool layout_make(const struct page *page, struct layout *layout) {
@@ -375,6 +424,7 @@ static bool layout_make(const struct page *page, struct layout *layout) {
   if (layout->text == NULL) return false;
   for (size_t column = 0; column < COLUMNS; column++) measure_column(page, layout, column);
   fit_width(page, layout);
+  draw_bars(page, layout);
   return true;
 }
 
@@ -414,7 +464,7 @@ static void print_titles(const struct page *page, const struct layout *layout) {
   page_style_on(page, STYLE_DIM);
   for (size_t column = 0; column < COLUMNS; column++) {
     if (layout->widths[column] == 0) continue;
-    const char *title = column_title(page, column);
+    const char *title = column == COLUMN_BAR ? text_string(&layout->scale) : column_title(page, column);
     put_field(page, &cursor, title, strlen(title), columns[column].right, layout->widths[column]);
   }
   page_style_off(page, STYLE_DIM);

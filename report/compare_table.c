@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/ascii.h"
 #include "report/compare_text.h"
 
 #define WIDTH_PRESET 100u
@@ -136,7 +137,7 @@ static void print_head(const struct table *table) {
   text_release(&text);
 }
 
-void compare_table(const struct comparison *comparison, const struct report_options *options, FILE *out) {
+static void write_utf8(const struct comparison *comparison, const struct report_options *options, FILE *out) {
   struct table table = {.comparison = comparison, .out = out, .color = options->color, .width = options->width};
   struct text counts = {0};
   if (!table.width) table.width = WIDTH_PRESET;
@@ -147,4 +148,10 @@ void compare_table(const struct comparison *comparison, const struct report_opti
   compare_put_counts(&counts, comparison);
   fprintf(out, "\n%s\n", text_string(&counts));
   text_release(&counts);
+}
+
+void compare_table(const struct comparison *comparison, const struct report_options *options, FILE *out) {
+  struct ascii_sheet sheet;
+  write_utf8(comparison, options, ascii_open(&sheet, options->ascii, out));
+  ascii_close(&sheet);
 }

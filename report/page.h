@@ -23,6 +23,7 @@ struct page {
   bool color;
   enum report_view view;
   size_t width;
+  bool whole; /* no column gives way to the width */
   bool has_rate;
   struct {
     double factor;
@@ -77,6 +78,7 @@ const char *page_column_title(const struct page *page, size_t column);
 const char *page_column_key(size_t column);
 bool page_column_is_right(size_t column);
 bool page_column_is_name(size_t column);
+/* Bars are drawn by page_rows alone. */
 void page_put_column(const struct page *page, const struct stat_cell *cell, size_t column, struct text *out);
 
 /* ---- operations.c: the time of single operations, where it was taken ---- */
@@ -90,6 +92,12 @@ const char *page_latency_title(size_t column);
 bool page_latency_is_shown(const struct page *page, size_t column);
 /* "12.3 us ±4%"; empty: not known. */
 void page_put_latency(const struct stat_cell *cell, size_t column, bool interval, struct text *out);
+
+/* ---- bar.c: ratios drawn ---- */
+
+/* The ratio at which a bar of the group is as long as it may be; 0: there is nothing to draw. */
+double page_bar_scale(const struct page *page);
+void page_put_bar(const struct page *page, const struct stat_cell *cell, size_t width, double scale, struct text *out);
 
 /* ---- remarks.c: what stands below the rows ---- */
 

@@ -20,9 +20,10 @@ extern const char *const report_view_words[]; /* in enum order, NULL-terminated 
 
 struct report_options {
   bool color;      /* ANSI colours; never the only carrier of a meaning */
-  unsigned width;  /* columns; 0 = 100 */
+  unsigned width;  /* columns of the page; 0: no page, every column of a table is shown, and text is broken at 100 */
   const struct overlay *overlay; /* published figures to set beside ours, or NULL; see overlay.h */
   enum report_view view; /* table; Markdown shows all */
+  bool ascii;      /* of what is drawn for people: nothing but ASCII */
 };
 
 /* One of several runs, by the name of its file. */

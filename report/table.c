@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "report/ascii.h"
 #include "report/claims_text.h"
 #include "report/compare_text.h"
 #include "report/page.h"
@@ -276,9 +277,9 @@ static void print_foot(const struct page *page) {
   for (unsigned i = 0; i < run->warning_count; i++) page_warning(page, &run->warnings[i]);
 }
 
-static void write_table(const struct summary *summary, const struct report_options *options, FILE *out) {
+static void write_utf8(const struct summary *summary, const struct report_options *options, FILE *out) {
   struct page page = {.summary = summary, .out = out, .color = options->color, .overlay = options->overlay,
-                      .view = options->view};
+                      .view = options->view, .whole = !options->width};
   page.width = options->width ? options->width : WIDTH_PRESET;
   if (page.width < WIDTH_LEAST) page.width = WIDTH_LEAST;
   page_head(&page);
@@ -289,12 +290,23 @@ static void write_table(const struct summary *summary, const struct report_optio
   print_foot(&page);
 }
 
+static void write_table(const struct summary *summary, const struct report_options *options, FILE *out) {
+  struct ascii_sheet sheet;
+  write_utf8(summary, options, ascii_open(&sheet, options->ascii, out));
+  ascii_close(&sheet);
+}
+
 /* One after the other. */
 static void write_runs(const struct report_run *runs, unsigned count, const struct report_options *options, FILE *out) {
   for (unsigned i = 0; i < count; i++) {
     struct text name = {0};
     text_name(&name, runs[i].name);
-    fprintf(out, "%s== %s\n\n", i > 0 ? "\n" : "", text_string(&name));
+    fputs(i > 0 ? "\n== " : "== ", out);
+    if (options->ascii)
+      ascii_put(out, text_string(&name));
+    else
+      fputs(text_string(&name), out);
+    fputs("\n\n", out);
     text_release(&name);
     write_table(runs[i].summary, options, out);
   }

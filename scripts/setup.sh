@@ -3,7 +3,7 @@
 set -eu
 
 need_build="gcc meson ninja-build pkg-config python3 libc6-dev libjansson-dev libinih-dev libxxhash-dev liburing-dev libcmocka-dev zlib1g-dev"
-need_check="$need_build g++ clang strace gcc-mingw-w64-x86-64 libclang-rt-dev groff-base locales fio bindfs fuse3 btrfs-progs e2fsprogs"
+need_check="$need_build g++ clang strace gcc-mingw-w64-x86-64 libclang-rt-dev groff-base locales fio bindfs fuse3 cmake make man-db mandoc zsh fish btrfs-progs e2fsprogs"
 need_peers="$need_build g++ fio libglib2.0-dev"
 case "${1:-run}" in
   run) wanted=$need_build ;;

@@ -43,8 +43,9 @@ struct making {
 struct draft {
   struct plan_demand demand;
   const char *name;     /* of the suite's group, or NULL */
-  const char *methods;  /* specs, or "" */
-  const char *baseline; /* spec, style, or NULL */
+  unsigned spec_count;
+  const struct suite_spec *specs;
+  struct suite_spec baseline; /* spec or style, or NULL */
   unsigned priority;
   uint64_t smallest_bytes;
   unsigned style_count;
@@ -65,29 +66,34 @@ static int add_wishes(struct making *making, struct plan_group *group) {
   return 0;
 }
 
+/* Puts before the error where in the suite it is. */
+static int at_line(struct making *making, unsigned line, int code) {
+  struct plan_error *error = making->error;
+  char text[sizeof error->text];
+  if (code != -EINVAL) return code;
+  snprintf(text, sizeof text, "%.200s: line %u: ", making->plan->suite, line);
+  const size_t before = strlen(text);
+  strncat(text, error->text, sizeof text - 1 - before);
+  memcpy(error->text, text, sizeof text);
+  return code;
+}
+
 /* One spec of a suite. There it has to fit: a suite that asks for what cannot be is wrong. */
-static int add_suite_spec(struct making *making, const char *text, struct plan_group *group) {
+static int add_suite_spec(struct making *making, unsigned line, const char *text, struct plan_group *group) {
   struct spec *spec = malloc(sizeof *spec);
   struct spec_scope scope = making->scope;
   scope.option = "--suite";
   int code = spec ? spec_parse(text, &scope, spec, making->error) : -ENOMEM;
   if (code == 0) code = spec_expand(spec, &scope, group, making->error);
   free(spec);
-  return code == 0 ? -EINVAL : code < 0 ? code : 0;
+  return at_line(making, line, code == 0 ? -EINVAL : code < 0 ? code : 0);
 }
 
-/* `methods` holds specs between white space. */
-static int add_suite_methods(struct making *making, const char *methods, struct plan_group *group) {
-  static const char space[] = " \t\r\n";
-  char text[192];
-  for (const char *at = methods + strspn(methods, space); *at; at += strspn(at, space)) {
-    size_t length = strcspn(at, space);
-    snprintf(text, sizeof text, "%.*s", (int)length, at);
-    int code = add_suite_spec(making, text, group);
-    if (code < 0) return code;
-    at += length;
-  }
-  return 0;
+static int add_suite_methods(struct making *making, const struct draft *draft, struct plan_group *group) {
+  int code = 0;
+  for (unsigned i = 0; i < draft->spec_count && code == 0; i++)
+    code = add_suite_spec(making, draft->specs[i].line, draft->specs[i].text, group);
+  return code;
 }
 
 static int add_every(struct making *making, struct plan_group *group) {
@@ -128,7 +134,7 @@ static int add_style(struct making *making, const struct suite_style *style, str
   const char *spec = group->demand.direction == WEIR_WRITE ? style->writer : style->reader;
   unsigned before = group->cell_count;
   if (!spec) return 0;
-  int code = is_built_in(making, spec) ? add_suite_spec(making, spec, group) : add_missing(making, spec, group);
+  int code = is_built_in(making, spec) ? add_suite_spec(making, style->line, spec, group) : add_missing(making, spec, group);
   for (unsigned i = before; i < group->cell_count; i++)
     snprintf(group->cells[i].style, sizeof group->cells[i].style, "%s", style->name);
   return code;
@@ -139,7 +145,7 @@ static int add_named(struct making *making, const struct draft *draft, struct pl
   if (making->wish_count) return add_wishes(making, group);
   for (unsigned i = 0; i < draft->style_count && code == 0; i++) code = add_style(making, &draft->styles[i], group);
   if (code < 0) return code;
-  if (draft->methods[strspn(draft->methods, " \t\r\n")]) return add_suite_methods(making, draft->methods, group);
+  if (draft->spec_count) return add_suite_methods(making, draft, group);
   return draft->style_count ? 0 : add_every(making, group);
 }
 
@@ -192,7 +198,8 @@ static int lead_with(struct making *making, const struct spec *spec, const char 
   return 1;
 }
 
-static int lead_with_text(struct making *making, const char *text, struct plan_group *group) {
+static int lead_with_text(struct making *making, const struct suite_spec *baseline, struct plan_group *group) {
+  const char *text = baseline->text;
   for (unsigned i = 0; i < group->cell_count; i++)
     if (strcmp(group->cells[i].style, text) == 0) {
       group_lead(group, i);
@@ -204,7 +211,7 @@ static int lead_with_text(struct making *making, const char *text, struct plan_g
   int code = spec ? spec_parse(text, &scope, spec, making->error) : -ENOMEM;
   if (code == 0) code = lead_with(making, spec, "--suite", group, making->error);
   free(spec);
-  return code == 0 ? -EINVAL : code < 0 ? code : 0;
+  return at_line(making, baseline->line, code == 0 ? -EINVAL : code < 0 ? code : 0);
 }
 
 static unsigned place_in_list(const struct making *making, const struct plan_cell *cell) {
@@ -231,7 +238,7 @@ static int choose_baseline(struct making *making, const struct draft *draft, str
     if (code != 0) making->baseline->cells++;
     if (code != 0) return code < 0 ? code : 0;
   }
-  if (draft->baseline && !making->wish_count) return lead_with_text(making, draft->baseline, group);
+  if (draft->baseline.text && !making->wish_count) return lead_with_text(making, &draft->baseline, group);
   lead_by_list(making, group);
   return 0;
 }
@@ -385,8 +392,8 @@ static void settle(const struct plan_request *request, struct plan_demand *deman
 }
 
 static int add_suite_group(struct making *making, const struct suite_group *group) {
-  struct draft draft = {group->demand,         group->name,        group->methods, group->baseline, group->priority,
-                        group->smallest_bytes, group->style_count, group->styles,  group->loops};
+  struct draft draft = {group->demand,   group->name,           group->spec_count,  group->specs,  group->baseline,
+                        group->priority, group->smallest_bytes, group->style_count, group->styles, group->loops};
   struct plan_sizes sizes = sizes_for(making->request, group->demand.size_bytes);
   if (draft.demand.access == WEIR_RANDOM && making->request->coverage > 0) draft.demand.coverage = making->request->coverage;
   int code = 0;
@@ -424,12 +431,14 @@ static void take_settings(struct making *making, const struct suite *suite) {
 }
 
 static int groups_from_suite(struct making *making, const char *name) {
-  const struct plan_suite *found = plan_suites;
+  const struct plan_suite own = {.name = name, .text = making->request->suite_text}, *found = plan_suites;
   while (found->name && strcmp(found->name, name) != 0) found++;
+  if (own.text) found = &own;
   if (!found->name) return unknown_suite(making, name);
   struct suite suite;
   int code = suite_parse(found->name, found->text, &suite, making->error);
   if (code < 0) return code;
+  if (!suite.group_count) code = plan_fail(making->error, "--suite", name, NULL, "%.200s: there is no [group NAME] in it", name);
   take_settings(making, &suite);
   unsigned fitting = 0;
   for (unsigned i = 0; i < suite.group_count && code == 0; i++) {
@@ -551,8 +560,9 @@ static int groups_from_words(struct making *making) {
   take_request(&all, making->request);
   int code = 0;
   do {
-    struct draft draft = {
-        demand_of(&all, making->request), NULL, "", NULL, making->plan->group_count, SMALLEST_DEFAULT, 0, NULL, 0};
+    struct draft draft = {.demand = demand_of(&all, making->request),
+                          .priority = making->plan->group_count,
+                          .smallest_bytes = SMALLEST_DEFAULT};
     const bool wanted = asked(&making->request->only, draft.demand.direction);
     if (wanted && !demand_there(making->plan, &draft.demand)) code = add_group(making, &draft);
   } while (code == 0 && next_combination(&all));

@@ -72,15 +72,21 @@ int spec_check_param(const struct weir_param *param, struct plan_error *error);
  */
 struct suite_style {
   char name[PLAN_STYLE_MAX];
+  unsigned line; /* where it stands */
   char *reader, *writer; /* NULL: the style has no part in such groups */
+};
+struct suite_spec {
+  unsigned line;
+  char *text; /* NULL: none */
 };
 struct suite_group {
   char name[96];
   struct plan_demand demand;
   unsigned priority;
   uint64_t smallest_bytes, loops;
-  const char *methods;  /* specs, one a line; "" and no styles = all that fit */
-  const char *baseline; /* a spec, the name of a style, or NULL */
+  unsigned spec_count;  /* none, and no styles: all that fit */
+  const struct suite_spec *specs;
+  struct suite_spec baseline; /* a spec, or the name of a style */
   unsigned style_count;
   const struct suite_style *styles;
 };

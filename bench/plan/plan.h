@@ -132,6 +132,7 @@ struct plan_sizes { unsigned count; uint64_t values[16]; };
 struct plan_strings { unsigned count; const char *values[256]; };
 struct plan_request {
   const char *suite;             /* NULL: "default", or none when methods or demand words (cache aside) are given */
+  const char *suite_text;        /* of a suite of the user's own, which `suite` names; NULL: it is built in */
   const char *file;              /* NULL, or the user's file; its size below */
   uint64_t file_bytes;
   struct plan_words task, direction, access, durability, target, cache, consumer, process;
@@ -159,7 +160,7 @@ struct plan_request {
 #define PLAN_UNSAID (-1)
 
 /* Why a request makes no plan: the option at fault, its value, what is wrong, and the nearest right word ("" if none). */
-struct plan_error { char option[32], value[96], text[192], hint[96]; };
+struct plan_error { char option[32], value[96], text[512], hint[96]; };
 
 /*
  * Makes the plan. `methods` is a NULL-terminated list. Demand words together with a suite select among its groups; sizes

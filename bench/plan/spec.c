@@ -107,9 +107,11 @@ static int choice_parse(const struct weir_param *param, const char *text, const 
 static int value_parse(const struct weir_param *param, const char *text, const char *option, uint64_t *out,
                        struct plan_error *error) {
   if (param->kind == WEIR_PARAM_CHOICE) return choice_parse(param, text, option, out, error);
+  char hint[UNITS_TEXT_MAX];
   bool size = param->kind == WEIR_PARAM_SIZE;
   if ((size ? units_parse_size(text, out) : units_parse_count(text, out)) < 0)
-    return plan_fail(error, option, text, NULL, "%s: '%s' is not a %s", param->name, text, size ? "size" : "number");
+    return plan_fail(error, option, text, size ? units_size_hint(text, hint) : NULL, "%s: '%s' is not a %s", param->name, text,
+                     size ? "size" : "number");
   if (*out >= param->min && *out <= param->max) return 0;
   char low[32], high[32];
   value_text(param, param->min, low, sizeof low);

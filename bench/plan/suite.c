@@ -33,6 +33,8 @@ enum {
 #define AXIS_VALUES_MAX 16u
 #define STYLES_MAX 48u
 
+#define STYLE_KEY "style."
+
 struct suite_axis {
   unsigned count; /* 0: not said */
   uint64_t values[AXIS_VALUES_MAX];
@@ -43,15 +45,16 @@ struct suite_family {
   struct suite_axis axes[AXES];
   uint64_t smallest_bytes, item_bytes, loops;
   double coverage;
-  unsigned priority;
-  char *methods, *baseline;
+  unsigned priority, line;
+  unsigned spec_count;
+  struct suite_spec *specs, baseline;
   unsigned style_count;
   struct suite_style styles[STYLES_MAX];
 };
 
 struct reader {
   const char *suite, *rest;
-  unsigned line;
+  unsigned line, section_line; /* where it is, and where the last section began */
   struct suite *out;
   struct suite_family *family; /* being filled, or NULL */
   char section[64];
@@ -71,23 +74,29 @@ struct key {
 
 static int suite_fail(struct reader *reader, const char *value, const char *hint, const char *text) {
   return reader->code =
-             plan_fail(reader->error, "--suite", value, hint, "%s: line %u: %s", reader->suite, reader->line, text);
+             plan_fail(reader->error, "--suite", value, hint, "%.200s: line %u: %s", reader->suite, reader->line, text);
 }
 
 static int bad_value(struct reader *reader, const char *key, const char *value, const char *allowed) {
-  char text[160];
+  char text[280];
   snprintf(text, sizeof text, "%s: '%s' is not %s", key, value, allowed);
   return suite_fail(reader, value, NULL, text);
 }
 
+static int bad_size(struct reader *reader, const char *key, const char *value, const char *allowed) {
+  char text[280], hint[UNITS_TEXT_MAX];
+  snprintf(text, sizeof text, "%s: '%s' is not %s", key, value, allowed);
+  return suite_fail(reader, value, units_size_hint(value, hint), text);
+}
+
 static int set_smallest(struct reader *reader, const char *value) {
   if (units_parse_size(value, &reader->family->smallest_bytes) == 0) return 0;
-  return bad_value(reader, "smallest", value, "a size like 16MiB");
+  return bad_size(reader, "smallest", value, "a size like 16MiB");
 }
 
 static int set_item(struct reader *reader, const char *value) {
   if (units_parse_size(value, &reader->family->item_bytes) == 0 && reader->family->item_bytes <= PLAN_ITEM_MAX) return 0;
-  return bad_value(reader, "item", value, "a size up to 1MiB");
+  return bad_size(reader, "item", value, "a size up to 1MiB");
 }
 
 static int set_loops(struct reader *reader, const char *value) {
@@ -110,19 +119,29 @@ static int set_priority(struct reader *reader, const char *value) {
 }
 
 static int set_baseline(struct reader *reader, const char *value) {
-  reader->family->baseline = group_text_copy(value);
-  return reader->family->baseline ? 0 : (reader->code = -ENOMEM);
+  reader->family->baseline = (struct suite_spec){reader->line, group_text_copy(value)};
+  return reader->family->baseline.text ? 0 : (reader->code = -ENOMEM);
 }
 
-/* Adds the words of the line to the list of specs, one a line. */
-static int add_methods(struct reader *reader, const char *value) {
+static int add_spec(struct reader *reader, const char *text, size_t length) {
   struct suite_family *family = reader->family;
-  size_t used = strlen(family->methods), size = used + strlen(value) + 2;
-  char *methods = realloc(family->methods, size);
-  if (!methods) return reader->code = -ENOMEM;
-  family->methods = methods;
-  snprintf(methods + used, size - used, "%s\n", value);
-  return 0;
+  struct suite_spec *specs = realloc(family->specs, (family->spec_count + 1u) * sizeof *specs);
+  if (!specs) return reader->code = -ENOMEM;
+  family->specs = specs;
+  specs[family->spec_count] = (struct suite_spec){reader->line, strndup(text, length)};
+  return specs[family->spec_count++].text ? 0 : (reader->code = -ENOMEM);
+}
+
+/* Adds the words of the line to the list of specs. */
+static int add_methods(struct reader *reader, const char *value) {
+  static const char space[] = " \t\r\n";
+  int code = 0;
+  for (const char *at = value + strspn(value, space); *at && code == 0; at += strspn(at, space)) {
+    const size_t length = strcspn(at, space);
+    code = add_spec(reader, at, length);
+    at += length;
+  }
+  return code;
 }
 
 enum { KEY_METHODS = AXES, KEY_FIRST_PLAIN };
@@ -157,9 +176,11 @@ static unsigned key_number(const struct key *key) { return (unsigned)(key - key_
 
 static int unknown_key(struct reader *reader, const char *name) {
   const char *names[32] = {NULL};
-  char list[128], text[160];
+  char list[256], text[320];
   const struct key *key = key_find("task");
-  for (unsigned i = 0; key[i].name; i++) names[i] = key[i].name;
+  unsigned count = 0;
+  for (; key[count].name; count++) names[count] = key[count].name;
+  names[count] = STYLE_KEY "NAME";
   snprintf(text, sizeof text, "unknown key '%.24s'; allowed: %s", name, plan_word_list(names, list, sizeof list));
   return suite_fail(reader, name, plan_nearest(name, names), text);
 }
@@ -179,7 +200,7 @@ static bool next_part(const char **list, char *out, size_t size) {
 }
 
 static int unknown_word(struct reader *reader, const struct key *key, const char *value) {
-  char list[96], text[160];
+  char list[160], text[280];
   snprintf(text, sizeof text, "%s: unknown value '%.32s'; allowed: %s", key->name, value,
            plan_word_list(key->words, list, sizeof list));
   return suite_fail(reader, value, plan_nearest(value, key->words), text);
@@ -194,7 +215,7 @@ static int take_part(struct reader *reader, const struct key *key, const char *p
     if (index < 0) return unknown_word(reader, key, part);
     value = (uint64_t)index;
   } else if (units_parse_size(part, &value) < 0 || value == 0) {
-    return bad_value(reader, key->name, part, key->axis == AXIS_SIZE ? "a size like 64MiB" : "a size like 4KiB");
+    return bad_size(reader, key->name, part, key->axis == AXIS_SIZE ? "a size like 64MiB" : "a size like 4KiB");
   }
   for (unsigned i = 0; i < axis->count; i++)
     if (axis->values[i] == value) return bad_value(reader, key->name, part, "new in its list");
@@ -210,8 +231,6 @@ static int take_axis(struct reader *reader, const struct key *key, const char *v
 }
 
 /* ---- styles: style.NAME = READER WRITER, or one method that does both; '-' for none ---- */
-
-#define STYLE_KEY "style."
 
 static int keep_style(struct reader *reader, struct suite_style *style, const char *reading, const char *writing) {
   if (strcmp(reading, "-") != 0 && !(style->reader = group_text_copy(reading))) return reader->code = -ENOMEM;
@@ -236,6 +255,7 @@ static int take_style(struct reader *reader, const char *name, const char *value
   if (family->style_count == STYLES_MAX) return bad_value(reader, "style", name, "among the first 48, which are all");
   struct suite_style *style = &family->styles[family->style_count++];
   snprintf(style->name, sizeof style->name, "%s", name);
+  style->line = reader->line;
   return keep_style(reader, style, specs[0], count == 2 ? specs[1] : specs[0]);
 }
 
@@ -255,17 +275,22 @@ static int take_key(struct reader *reader, const char *name, const char *value) 
 
 /* ---- sections ---- */
 
+/* A section is seen when its first key comes; what is wrong with it stands in its own line. */
+static int section_fail(struct reader *reader, const char *value, const char *hint, const char *text) {
+  reader->line = reader->section_line;
+  return suite_fail(reader, value, hint, text);
+}
+
 static int start_family(struct reader *reader, const char *name) {
   struct suite *suite = reader->out;
   for (unsigned i = 0; i < suite->family_count; i++)
-    if (strcmp(suite->families[i].name, name) == 0) return suite_fail(reader, name, NULL, "this group is there twice");
+    if (strcmp(suite->families[i].name, name) == 0) return section_fail(reader, name, NULL, "this group is there twice");
   struct suite_family *families = realloc(suite->families, (suite->family_count + 1u) * sizeof *families);
   if (!families) return reader->code = -ENOMEM;
   suite->families = families;
   reader->family = &families[suite->family_count];
-  *reader->family = (struct suite_family){.coverage = 1, .priority = 1, .methods = group_text_copy("")};
+  *reader->family = (struct suite_family){.coverage = 1, .priority = 1, .line = reader->section_line};
   snprintf(reader->family->name, sizeof reader->family->name, "%s", name);
-  if (!reader->family->methods) return reader->code = -ENOMEM;
   suite->family_count++;
   return 0;
 }
@@ -277,7 +302,10 @@ static int start_section(struct reader *reader, const char *section) {
   reader->seen = 0;
   if (strcmp(section, "suite") == 0) return 0;
   if (strncmp(section, "group ", 6) == 0 && section[6]) return start_family(reader, section + 6);
-  return suite_fail(reader, section, NULL, "unknown section; allowed: [suite], [group NAME]");
+  char text[128];
+  const bool group = strncmp(section, "group", 5) != 0 && strchr(section, ' ');
+  snprintf(text, sizeof text, "unknown section [%.40s]; allowed: [suite], [group NAME]", section);
+  return section_fail(reader, section, group ? "group NAME" : NULL, text);
 }
 
 /* What holds for the whole suite. The summary is read when the program is built. */
@@ -318,6 +346,7 @@ static char *next_line(char *out, int room, void *context) {
   if (!*reader->rest) return NULL;
   size_t span = strcspn(reader->rest, "\n");
   reader->line++;
+  if (reader->rest[strspn(reader->rest, " \t")] == '[') reader->section_line = reader->line;
   if (span + 2 > (size_t)room) {
     if (reader->code == 0) suite_fail(reader, "", NULL, "the line is too long");
     return NULL;
@@ -379,18 +408,21 @@ static bool next_group(const struct suite_family *family, unsigned at[AXES]) {
   return false;
 }
 
+static int family_fail(const char *suite, const struct suite_family *family, struct plan_error *error, const char *what) {
+  return plan_fail(error, "--suite", family->name, NULL, "%.200s: line %u: [group %s] %s", suite, family->line, family->name,
+                   what);
+}
+
 static int check_family(const char *suite, const struct suite_family *family, const struct plan_demand *demand,
                         struct plan_error *error) {
-  const char *name = family->name;
-  if (!demand->size_bytes) return plan_fail(error, "--suite", name, NULL, "%s: [%s] has no size", suite, name);
-  if (demand->task == WEIR_TASK_WHOLE && (demand->access == WEIR_RANDOM || family->axes[AXIS_REQUEST].count))
-    return plan_fail(error, "--suite", name, NULL, "%s: [%s] task whole has no request size and no random access", suite,
-                     name);
-  if (weir_task_streams(demand->task) && (demand->access == WEIR_RANDOM || family->axes[AXIS_REQUEST].count))
-    return plan_fail(error, "--suite", name, NULL, "%s: [%s] task %s has no request size and no random access", suite, name,
-                     plan_task_words[demand->task]);
+  const bool in_order = demand->task == WEIR_TASK_WHOLE || weir_task_streams(demand->task);
+  char what[96];
+  if (!demand->size_bytes) return family_fail(suite, family, error, "has no size");
+  snprintf(what, sizeof what, "task %s has no request size and no random access", plan_task_words[demand->task]);
+  if (in_order && (demand->access == WEIR_RANDOM || family->axes[AXIS_REQUEST].count))
+    return family_fail(suite, family, error, what);
   if (demand->direction == WEIR_READ && demand->durability != WEIR_DURABILITY_NONE)
-    return plan_fail(error, "--suite", name, NULL, "%s: [%s] reading has no durability", suite, name);
+    return family_fail(suite, family, error, "reading has no durability");
   return 0;
 }
 
@@ -404,7 +436,8 @@ static int push_group(struct suite *suite, const struct suite_family *family, co
                                 .priority = family->priority,
                                 .smallest_bytes = family->smallest_bytes,
                                 .loops = family->loops,
-                                .methods = family->methods,
+                                .spec_count = family->spec_count,
+                                .specs = family->specs,
                                 .baseline = family->baseline,
                                 .style_count = family->style_count,
                                 .styles = family->styles};
@@ -447,8 +480,9 @@ static void release_family(struct suite_family *family) {
     free(family->styles[i].reader);
     free(family->styles[i].writer);
   }
-  free(family->methods);
-  free(family->baseline);
+  for (unsigned i = 0; i < family->spec_count; i++) free(family->specs[i].text);
+  free(family->specs);
+  free(family->baseline.text);
 }
 
 void suite_release(struct suite *suite) {

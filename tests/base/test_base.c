@@ -88,6 +88,24 @@ static void what_is_no_size_is_refused(void **state) {
   check_readings(units_parse_size, readings, COUNT_OF(readings));
 }
 
+static void what_was_meant_by_a_wrong_size_is_found(void **state) {
+  (void)state;
+  static const char *const hints[][2] = {{"64kib", "64KiB"}, {"64 KiB", "64KiB"}, {"4kb", "4KiB"},     {"4gb", "4GiB"},    {"1,5G", "1.5GiB"},
+                                         {"1GIB", "1GiB"},   {"4kk", "4KiB"},     {"10MBytes", "10MiB"}, {" 7 ", "7"},       {"12b", "12"},
+                                         {"5bytes", "5"},    {"4Q", NULL},        {"0x10", NULL},      {"1e6", NULL},      {"-1", NULL},
+                                         {"", NULL},         {"much", NULL},      {"1.5", NULL},       {"1.5.2G", NULL},   {"16384pib", NULL},
+                                         {"3 megabytes or more", NULL}, {"0", NULL}, {"4KiB", NULL}};
+  for (size_t i = 0; i < COUNT_OF(hints); i++) {
+    char out[UNITS_TEXT_MAX];
+    uint64_t bytes;
+    const char *found = units_size_hint(hints[i][0], out);
+    if (!found != !hints[i][1]) fail_msg("'%s': %s", hints[i][0], found ? found : "no hint");
+    if (!found) continue;
+    assert_string_equal(found, hints[i][1]);
+    assert_int_equal(units_parse_size(found, &bytes), 0);
+  }
+}
+
 static void a_size_beyond_64_bits_is_out_of_range(void **state) {
   (void)state;
   static const struct reading readings[] = {
@@ -412,6 +430,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_size_suffix_is_read),
       cmocka_unit_test(what_is_no_size_is_refused),
+      cmocka_unit_test(what_was_meant_by_a_wrong_size_is_found),
       cmocka_unit_test(a_size_beyond_64_bits_is_out_of_range),
       cmocka_unit_test(durations_are_read),
       cmocka_unit_test(counts_and_seeds_are_read),

@@ -22,6 +22,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from trials import expect, run_all
 
 WEIR = str(pathlib.Path(sys.argv[1]).resolve())
+os.environ["LC_ALL"] = "C.UTF-8"
+os.environ.pop("COLUMNS", None)
 QUICK = ["bench", "-q", "-m", "fd/pread", "-m", "map/view", "--size", "1MiB", "--rounds", "3", "--seed", "1"]
 LONG = ["bench", "-m", "fd/pread", "-m", "map/view", "--size", "4MiB", "--rounds", "100000", "--time", "1h", "--seed", "1"]
 
@@ -295,7 +297,7 @@ def test_strict_is_not_sure():
 def test_options_are_those_of_help_and_parser():
     rows = [line.split("\t") for line in weir("__options").stdout.decode().splitlines()]
     assert len(rows) > 40
-    for command, name, letter, argument in rows:
+    for command, name, letter, argument, _ in rows:
         text = weir("help", command).stdout.decode()
         shown = f"--{name}" + (f"[={argument[1:-1]}]" if argument.startswith("[") else f"={argument}" if argument else "")
         assert f" {shown} " in text.replace("\n", " \n"), f"{command}: {shown} is not in the help"

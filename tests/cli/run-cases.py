@@ -28,7 +28,7 @@ def pattern(expected):
 def run(weir, case):
     environment = {name: value for name, value in os.environ.items()
                    if name not in ("NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "POSIXLY_CORRECT")}
-    environment.update(LC_ALL="C", TERM="dumb", CASES=str(CASES), WEIR=weir)
+    environment.update(LC_ALL="C.UTF-8", TERM="dumb", CASES=str(CASES), WEIR=weir)
     script = 'weir() { "$WEIR" "$@"; }\n' + case.read_text()
     with tempfile.TemporaryDirectory(prefix="weir-case-") as folder:
         done = subprocess.run(["sh", "-c", script], cwd=folder, env=environment, stdin=subprocess.DEVNULL, timeout=120,

@@ -545,10 +545,11 @@ static void suite_mistakes(void **state) {
   } cases[] = {
       {"[group a]\nsize = 1MiB\nsiez = 2\n", "line 3: unknown key 'siez'; allowed: task,", "size"},
       {"[group a]\nsize = much\n", "line 2: size: 'much' is not a size like 64MiB", ""},
+      {"[group a]\nsize = 64mib\n", "line 2: size: '64mib' is not a size like 64MiB", "64MiB"},
       {"[group a]\nsize = 1MiB\nsize = 2MiB\n", "line 3: size is given twice", ""},
-      {"[group a]\nsize = 1MiB\n[group b]\nsize = 1\n[group a]\nsize = 1\n", "line 6: this group is there twice", ""},
-      {"[groop a]\nsize = 1MiB\n", "line 2: unknown section", ""},
-      {"[group a]\ncache = warm\n", "[a] has no size", ""},
+      {"[group a]\nsize = 1MiB\n[group b]\nsize = 1\n[group a]\nsize = 1\n", "line 5: this group is there twice", ""},
+      {"[groop a]\nsize = 1MiB\n", "line 1: unknown section [groop a]; allowed: [suite], [group NAME]", "group NAME"},
+      {"[group a]\ncache = warm\n", "line 1: [group a] has no size", ""},
       {"[group a]\nsize = 1MiB\ntask = whole\naccess = random\n", "no random access", ""},
       {"[group a]\nsize = 1MiB\ndurability = end\n", "reading has no durability", ""},
       {"[group a]\nsize = 1MiB\ncoverage = 0%\n", "coverage: '0%' is not", ""},
@@ -570,6 +571,29 @@ static void suite_mistakes(void **state) {
     if (!strstr(error.text, cases[i].message)) fail_msg("'%s' is not in '%s'", cases[i].message, error.text);
     assert_string_equal(error.hint, cases[i].hint);
   }
+}
+
+/* What the methods of a suite say wrong is found when its groups are made: the line is told all the same. */
+static void suite_of_the_user(void **state) {
+  static const char good[] = "[group own]\nsize = 1MiB\nbaseline = fd/read\nmethods =\n  fd/pread\n  fd/read\n";
+  make(&(struct plan_request){.suite = "./my.ini", .suite_text = good});
+  assert_string_equal(made.suite, "./my.ini");
+  assert_string_equal(made.groups[0].id, "own");
+  assert_int_equal(made.groups[0].cell_count, 2);
+  plan_release(&made);
+  const struct {
+    const char *text, *message, *hint;
+  } cases[] = {
+      {"[suite]\nrounds = 5\n", "./my.ini: there is no [group NAME] in it", ""},
+      {"", "./my.ini: there is no [group NAME] in it", ""},
+      {"[group a]\nsize = 1MiB\nmethods =\n  fd/read\n\n  fd/raed\n", "./my.ini: line 6: unknown method 'fd/raed'", "fd/read"},
+      {"[group a]\nsize = 1MiB\nbaseline = fd/raed\n", "./my.ini: line 3: unknown method 'fd/raed'", "fd/read"},
+      {"[group a]\nsize = 1MiB\nstyle.A = fd/read\nstyle.B = fd/read[blok=1]\n", "./my.ini: line 4: fd/read has no parameter 'blok'", "block"},
+      {"[group a]\nsize = 1MiB\nmethods = fd/pwrite\n", "./my.ini: line 3: 'fd/pwrite' does not do 'read' here", ""},
+      {"[group a]\nsize = 1MiB\nmethods = fd/read[block=4kib]\n", "./my.ini: line 3: block: '4kib' is not a size", "4KiB"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    refuse(&(struct plan_request){.suite = "./my.ini", .suite_text = cases[i].text}, "--suite", cases[i].message, cases[i].hint);
 }
 
 static void suite_line_too_long(void **state) {
@@ -699,6 +723,7 @@ int main(void) {
       cmocka_unit_test(cache_alone_keeps_the_suite),
       cmocka_unit_test(methods_replace_those_of_the_suite),
       cmocka_unit_test(suite_mistakes),
+      cmocka_unit_test(suite_of_the_user),
       cmocka_unit_test(suite_line_too_long),
       cmocka_unit_test(file_is_only_read),
       cmocka_unit_test(file_is_cold_when_asked),

@@ -9,10 +9,13 @@ trap 'rm -rf "$scratch"' EXIT
 bad=0
 
 # name of the stored file: what to run
-reports='golden-80.txt:table 80
+reports='golden-60.txt:table 60
+golden-80.txt:table 80
 golden-100.txt:table 100
 golden-140.txt:table 140
+golden-whole.txt:table 0
 golden-color.txt:table 100 color
+golden-ascii.txt:table 100 ascii
 golden.json:json
 golden.md:markdown'
 

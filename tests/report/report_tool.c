@@ -1,4 +1,4 @@
-/* report_tool.c - run file in, report out: `report_tool FILE REPORT [WIDTH [color]]`, in the caller's locale. */
+/* report_tool.c - run file in, report out: `report_tool FILE REPORT [WIDTH [color|ascii]]`, in the caller's locale. */
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,9 +20,10 @@ int main(int count, char **words) {
   setlocale(LC_ALL, "");
   const struct report *report = count > 2 ? report_by_name(words[2]) : NULL;
   FILE *in = report ? fopen(words[1], "rb") : NULL;
-  struct report_options options = {.width = count > 3 ? (unsigned)strtoul(words[3], NULL, 10) : 0, .color = count > 4};
+  struct report_options options = {.width = count > 3 ? (unsigned)strtoul(words[3], NULL, 10) : 0, .color = count > 4 && strcmp(words[4], "color") == 0,
+                                   .ascii = count > 4 && strcmp(words[4], "ascii") == 0};
   if (in == NULL) {
-    fputs("usage: report_tool FILE REPORT [WIDTH [color]]\n", stderr);
+    fputs("usage: report_tool FILE REPORT [WIDTH [color|ascii]]\n", stderr);
     return 2;
   }
   int code = run_read(in, NULL, &run, problem, sizeof problem);

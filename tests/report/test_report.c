@@ -359,7 +359,8 @@ static void ranking_by_other_things(void **state) {
   check_reports(&run);
   contains(&run, "ranked by CPU time");
   contains(&run, "cpu ratio");
-  contains(&run, "0.80 … 0.84  less");
+  contains(&run, "0.80 … 0.84  ");
+  contains(&run, "  less");
   contains_not(&run, "speed");
   contains_not(&run, "faster");
   contains_not(&run, "slower");
