@@ -251,7 +251,7 @@ const layoutOf = (rows, width) => {
 const rowCharts = (section, holder, aligned, onBaseline) => {
   const rows = rowsOf(section);
   if (!rows.length) return;
-  const layout = layoutOf(rows, holder.clientWidth), panels = element('div', { className: 'panels' });
+  const layout = layoutOf(rows, widthOf(holder)), panels = element('div', { className: 'panels' });
   const speed = speedChart(rows, { ...layout.speed, right: 96 });
   speed.svg.addEventListener('click', () => { if (speed.svg.value) onBaseline(speed.svg.value.id); });
   panels.style.columnGap = layout.gap + 'px';

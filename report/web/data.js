@@ -92,6 +92,11 @@ const asSize = (bytes) => asShort(asBytes(bytes));
 const asInterval = (ratio) => (ratio.low == null ? '' : `${short(ratio.low)} … ${short(ratio.high)}`);
 const asRank = (cell) => (!cell.rank ? '' : cell.rank.low === cell.rank.high ? `${cell.rank.low}` : `${cell.rank.low}–${cell.rank.high}`);
 
+/* The width that charts may take: of the page, or of the paper while it is printed (A4 less its margins). */
+const PAPER = 690;
+const paper = { width: 0 };
+const widthOf = (holder) => paper.width || holder.clientWidth;
+
 /* ---- elements ---- */
 
 const element = (name, properties = {}, ...children) => {

@@ -144,7 +144,7 @@ const seriesLegend = (names) => element('div', { className: 'legend', ariaHidden
 
 /* What stands below the table of a question. */
 const laneCharts = (section, holder) => {
-  const rows = rowsOf(section), { pair, half } = pairOf(holder.clientWidth);
+  const rows = rowsOf(section), { pair, half } = pairOf(widthOf(holder));
   holder.append(pair);
   runs.forEach((run, r) => {
     const group = groupOf(section, r);

@@ -173,7 +173,7 @@ const othersOf = (points, param) => {
 /* ---- all of it ---- */
 
 const overviewCharts = (holder, state) => {
-  const width = holder.clientWidth;
+  const width = widthOf(holder);
   const published = runs.some((run) => run.groups.some((group) => group.cells.some((cell) => cell.published_mb_per_s)));
   if (published) holder.append(publishedSwitch(state));
   runs.forEach((run, r) => {

@@ -14,7 +14,10 @@ const enqueue = (...work) => {
   if (!queue.length) later(workOff);
   queue.push(...work);
 };
-const finish = () => { while (queue.length) queue.shift()(); };
+const finish = () => {
+  while (queue.length) queue.shift()();
+  document.documentElement.dataset.drawn = 'true';
+};
 
 /* ---- charts ---- */
 
@@ -144,4 +147,12 @@ addEventListener('resize', () => {
     drawAll();
   }, 150);
 });
-addEventListener('beforeprint', finish);
+addEventListener('beforeprint', () => {
+  paper.width = PAPER;
+  drawAll();
+  finish();
+});
+addEventListener('afterprint', () => {
+  paper.width = 0;
+  drawAll();
+});

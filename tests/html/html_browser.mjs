@@ -208,8 +208,17 @@ const isUsed = async () => {
 
 const printsWhole = async () => {
   const { page, close } = await open('one.html');
+  const charts = () => page.evaluate(() => [...document.querySelectorAll('#g0 figure > svg')].map((svg) => +svg.getAttribute('width')));
+  await page.evaluate(() => addEventListener('beforeprint', () => {
+    window.printed = [...document.querySelectorAll('#g0 figure > svg')].map((svg) => +svg.getAttribute('width'));
+  }));
+  const before = await charts();
   const pdf = await page.pdf({ format: 'A4', printBackground: true });
   assert.equal(pdf.subarray(0, 5).toString(), '%PDF-');
+  const printed = await page.evaluate(() => window.printed);
+  assert.ok(printed.length > 4 && printed.every((width) => width <= 690), `charts fit the paper: ${printed}`);
+  await drawn(page);
+  assert.deepEqual(await charts(), before, 'and then the page again');
   fs.writeFileSync(path.join(folder, 'one.pdf'), pdf);
   await page.emulateMedia({ media: 'print' });
   assert.equal(await page.locator('.toolbar:visible, nav:visible, .tools:visible').count(), 0);
