@@ -1,5 +1,6 @@
 /*
- * bar.c - a row's ratio as a bar: full up to the lower end of its interval, light from there to the upper end. Where the
+ * bar.c - a row's ratio as a bar: full up to the lower end of its interval, light from there to the upper end, with the median
+ * darker. Where the
  * interval is narrower than a character the bar ends at the median, to an eighth of one. All rows of a group share one
  * scale, which begins at zero, so that twice as long is twice as much.
  */
@@ -38,6 +39,7 @@ void page_put_bar(const struct page *page, const struct stat_cell *cell, size_t 
   struct stat_interval ratio;
   if (!(scale > 0) || !shown_ratio(page, cell, &ratio)) return;
   const double factor = (double)width / scale, low = ratio.low * factor, high = ratio.high * factor;
+  const double median = ratio.median * factor;
   const bool wide = high - low >= 1;
   for (size_t i = 0; i < width; i++) {
     const double from = (double)i, end = wide ? low : ratio.median * factor;
@@ -45,6 +47,8 @@ void page_put_bar(const struct page *page, const struct stat_cell *cell, size_t 
       text_put(out, "█");
     else if (!wide && from < end)
       text_put(out, part_of(end - from));
+    else if (wide && from <= median && median < from + 1)
+      text_put(out, "▓");
     else if (wide && from + 0.5 < high)
       text_put(out, "░");
   }

@@ -166,7 +166,7 @@ def test_a_pipe_gets_every_column():
 def test_bars_are_as_long_as_their_numbers():
     rows = []
     for line in report().split("\nread random")[0].splitlines():
-        match = re.search(r" (\d+\.?\d*)×.* ([█▏▎▍▌▋▊▉░]+) ", line)
+        match = re.search(r" (\d+\.?\d*)×.* ([█▏▎▍▌▋▊▉▓░]+) ", line)
         if match:
             rows.append((float(match.group(1)), match.group(2)))
     assert len(rows) > 6, rows
