@@ -1,8 +1,7 @@
 /*
- * bar.c - a row's ratio as a bar: full up to the lower end of its interval, light from there to the upper end, with the median
- * darker. Where the
- * interval is narrower than a character the bar ends at the median, to an eighth of one. All rows of a group share one
- * scale, which begins at zero, so that twice as long is twice as much.
+ * bar.c - a row's ratio as a bar: full up to the lower end of its interval, light from there to the upper end, with the
+ * median darker. Where the interval is narrower than a character the bar ends at the median, to an eighth of one. All rows
+ * of a group share one scale, which begins at zero, so that twice as long is twice as much.
  */
 #include <math.h>
 
