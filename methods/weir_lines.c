@@ -20,7 +20,7 @@ enum { PARAM_STRATEGY, PARAM_BLOCK };
   }
 
 static struct weir_lines_options options_of(const struct weir_job *job, size_t block) {
-  static const enum weir_strategy strategies[] = {WEIR_AUTO, WEIR_BUFFERED, WEIR_MAPPED};
+  static const enum weir_strategy strategies[] = {WEIR_AUTO, WEIR_BUFFERED, WEIR_MAPPED, WEIR_THREADS};
   return (struct weir_lines_options){.strategy = strategies[job->params[PARAM_STRATEGY]], .block_bytes = block};
 }
 
@@ -113,7 +113,7 @@ static int run_batch(void *state, const struct weir_job *job, struct weir_flow *
   }
 }
 
-static const struct weir_param lines_params[] = {[PARAM_STRATEGY] = PARAM_LINES_STRATEGY("auto|buffered|mapped"),
+static const struct weir_param lines_params[] = {[PARAM_STRATEGY] = PARAM_LINES_STRATEGY("auto|buffered|mapped|threads"),
                                                  [PARAM_BLOCK] = {.name = "block",
                                                                   .kind = WEIR_PARAM_SIZE,
                                                                   .preset = "0",
