@@ -6,7 +6,6 @@
 #include "report/html_parts.h"
 
 /* Wider than any sentence, so that none is broken. */
-#define WIDTH_ENDLESS ((size_t)1 << 30)
 
 static const char *escape_of(char letter) {
   static const char special[] = {'&', '<', '>', '"', '\'', '\x1f', '\0'};
@@ -48,23 +47,8 @@ void html_name(FILE *out, const char *name) {
   text_release(&text);
 }
 
-/* What `print` prints for this page; NULL when there is no memory. The caller frees it. */
-static char *printed(const struct page *page, void (*print)(const struct page *page)) {
-  char *text = NULL;
-  size_t length;
-  struct page inner = *page;
-  inner.color = false;
-  inner.width = WIDTH_ENDLESS;
-  inner.out = open_memstream(&text, &length);
-  if (inner.out == NULL) return NULL;
-  print(&inner);
-  if (fclose(inner.out) == 0) return text;
-  free(text);
-  return NULL;
-}
-
 void html_lines(const struct page *page, const char *element, void (*print)(const struct page *page)) {
-  char *text = printed(page, print), *end;
+  char *text = page_printed(page, print), *end;
   for (char *line = text; line != NULL && *line != '\0'; line = end) {
     end = line + strcspn(line, "\n");
     if (*end != '\0') *end++ = '\0';

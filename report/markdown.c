@@ -12,7 +12,6 @@
 #include "report/page.h"
 
 /* Wider than any sentence, so that none is broken. */
-#define WIDTH_ENDLESS ((size_t)1 << 30)
 
 /* ---- escaping ------------------------------------------------------------------------------------------------------ */
 
@@ -55,24 +54,9 @@ static void put_name(FILE *out, const char *name) {
 
 /* ---- sentences of the table report --------------------------------------------------------------------------------- */
 
-/* What `print` prints for this page; NULL when there is no memory. The caller frees it. */
-static char *printed(const struct page *page, void (*print)(const struct page *page)) {
-  char *text = NULL;
-  size_t length;
-  struct page inner = *page;
-  inner.color = false;
-  inner.width = WIDTH_ENDLESS;
-  inner.out = open_memstream(&text, &length);
-  if (inner.out == NULL) return NULL;
-  print(&inner);
-  if (fclose(inner.out) == 0) return text;
-  free(text);
-  return NULL;
-}
-
 /* Each line of it after `mark`. */
 static void put_lines(const struct page *page, const char *mark, void (*print)(const struct page *page)) {
-  char *text = printed(page, print), *end;
+  char *text = page_printed(page, print), *end;
   for (char *line = text; line != NULL && *line != '\0'; line = end) {
     end = line + strcspn(line, "\n");
     if (*end != '\0') *end++ = '\0';
@@ -314,8 +298,8 @@ static void write_markdown(const struct summary *summary, const struct report_op
 }
 
 const struct report report_markdown = {.name = "markdown",
-                                .suffix = ".md",
-                                .summary = "the answer as Markdown, for issues and wikis",
-                                .write = write_markdown,
-                                .write_claims = claims_markdown,
-                                .write_comparison = compare_markdown};
+                                       .suffix = ".md",
+                                       .summary = "the answer as Markdown, for issues and wikis",
+                                       .write = write_markdown,
+                                       .write_claims = claims_markdown,
+                                       .write_comparison = compare_markdown};

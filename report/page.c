@@ -1,6 +1,10 @@
 /* page.c - the small things that every part of the table report needs: styles, units, text that is not broken. */
 #include "report/page.h"
 
+#include <stdlib.h>
+
+#define WIDTH_ENDLESS ((size_t)1 << 30)
+
 void page_style_on(const struct page *page, enum style style) {
   static const char *const codes[] = {"", "\033[1m", "\033[2m"};
   if (page->color) fputs(codes[style], page->out);
@@ -56,4 +60,18 @@ void page_put_glued(struct text *out, const char *name) {
 void page_sentence(const struct page *page, const char *mark, const char *sentence) {
   fprintf(page->out, "%s ", mark);
   display_wrap(page->out, &(struct display_box){page->width, PAGE_INDENT, PAGE_INDENT}, sentence);
+}
+
+char *page_printed(const struct page *page, void (*print)(const struct page *page)) {
+  char *text = NULL;
+  size_t length;
+  struct page inner = *page;
+  inner.color = false;
+  inner.width = WIDTH_ENDLESS;
+  inner.out = open_memstream(&text, &length);
+  if (inner.out == NULL) return NULL;
+  print(&inner);
+  if (fclose(inner.out) == 0) return text;
+  free(text);
+  return NULL;
 }
