@@ -35,7 +35,7 @@ def weir(program, *arguments, codes=(0,), folder=None):
 def make_pages(program, runs, folder):
     """One run; several; the block study with the published lines; single operations timed."""
     weir(program, "report", runs[0], "-o", folder / "one.html", codes=(0, 1))
-    other = folder / "other.jsonl"
+    other = folder / ("a_name_as_long_as_runs_have_that_lie_deep_in_a_tree_" * 2 + "other.jsonl")
     other.write_text(runs[0].read_text().replace("6.12.9", "6.13.1"))
     weir(program, "report", runs[0], other, "-o", folder / "several.html", codes=(0, 1))
     weir(program, "bench", "-q", "--latency", "-m", "fd/pread", "-m", "map/view", "--access", "random", "--request", "4KiB", "--size", "8MiB",
