@@ -3,242 +3,59 @@
  * its arrays by a damaged or hostile file. Its counterpart is runfile.c.
  */
 #include <errno.h>
-#include <jansson.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/runfile_fields.h"
+#include "measure/reader.h"
 
 /* Bounds that no honest run comes near; they keep the tables of later stages small. */
 #define GROUPS_MAX 10000u
 #define CELLS_MAX (PLAN_CELLS_MAX + 16u)
-#define ROUNDS_MAX 100000
 #define HEADER_LINE_MAX ((size_t)64 << 20)
 #define LINE_MAX_BYTES ((size_t)8 << 20)
-
-/* ---- single values ------------------------------------------------------------------------------------------------- */
-
-struct reader {
-  struct run *run;
-  const struct weir_method *const *methods;
-  size_t line;
-  bool header, floors, trailer;
-  char *problem;
-  size_t problem_size;
-};
-
-__attribute__((format(printf, 2, 3))) static int wrong(struct reader *reader, const char *format, ...) {
-  char text[160];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  if (reader->problem_size > 0) snprintf(reader->problem, reader->problem_size, "line %zu: %s", reader->line, text);
-  return -EINVAL;
-}
-
-static int wrong_key(struct reader *reader, const char *key, const char *expected) {
-  return wrong(reader, "'%s' is missing or not %s", key, expected);
-}
-
-static bool parse_digits(const char *text, int base, uint64_t *out) {
-  char *end;
-  if (text[0] < '0' || text[0] > '9') return false; /* no sign, no space */
-  errno = 0;
-  unsigned long long number = strtoull(text, &end, base);
-  if (errno != 0 || *end != '\0' || number > UINT64_MAX) return false;
-  *out = number;
-  return true;
-}
-
-static bool count_of(const json_t *value, uint64_t *out) {
-  if (json_is_string(value)) return parse_digits(json_string_value(value), 10, out);
-  if (!json_is_integer(value) || json_integer_value(value) < 0) return false;
-  *out = (uint64_t)json_integer_value(value);
-  return true;
-}
-
-static int get_count(struct reader *reader, const json_t *object, const char *key, uint64_t *out) {
-  return count_of(json_object_get(object, key), out) ? 0 : wrong_key(reader, key, "a count");
-}
-
-static int get_unsigned(struct reader *reader, const json_t *object, const char *key, unsigned *out) {
-  uint64_t count;
-  if (!count_of(json_object_get(object, key), &count) || count > UINT_MAX) return wrong_key(reader, key, "a count");
-  *out = (unsigned)count;
-  return 0;
-}
-
-static int get_counts(struct reader *reader, const json_t *object, const struct count_field *fields, size_t count,
-                      void *base) {
-  for (size_t i = 0; i < count; i++) {
-    uint64_t value;
-    int code = get_count(reader, object, fields[i].name, &value);
-    if (code < 0) return code;
-    memcpy((char *)base + fields[i].at, &value, sizeof value);
-  }
-  return 0;
-}
-
-static int get_hex(struct reader *reader, const json_t *object, const char *key, uint64_t *out) {
-  const char *text = json_string_value(json_object_get(object, key));
-  if (text == NULL || strncmp(text, "0x", 2) != 0 || strlen(text) > 18 || text[2] == '\0') {
-    return wrong_key(reader, key, "a 0x... string");
-  }
-  return parse_digits(text, 16, out) ? 0 : wrong_key(reader, key, "a 0x... string");
-}
-
-/* Missing and null are unknown. */
-static int get_maybe(struct reader *reader, const json_t *object, const char *key, int64_t *out) {
-  const json_t *value = json_object_get(object, key);
-  *out = -1;
-  if (value == NULL || json_is_null(value)) return 0;
-  if (!json_is_integer(value) || json_integer_value(value) < 0) return wrong_key(reader, key, "a count or null");
-  *out = json_integer_value(value);
-  return 0;
-}
-
-static int get_share(struct reader *reader, const json_t *object, const char *key, int32_t *ppm) {
-  const json_t *value = json_object_get(object, key);
-  *ppm = -1;
-  if (value == NULL || json_is_null(value)) return 0;
-  double share = json_number_value(value);
-  if (!json_is_number(value) || share < 0 || share > 1) return wrong_key(reader, key, "a share or null");
-  *ppm = (int32_t)(share * 1e6 + 0.5);
-  return 0;
-}
-
-static int get_integer(struct reader *reader, const json_t *object, const char *key, int32_t *out) {
-  const json_t *value = json_object_get(object, key);
-  if (!json_is_integer(value) || json_integer_value(value) < -1 || json_integer_value(value) > ROUNDS_MAX) {
-    return wrong_key(reader, key, "a number in range");
-  }
-  *out = (int32_t)json_integer_value(value);
-  return 0;
-}
-
-static int get_real(struct reader *reader, const json_t *object, const char *key, double *out) {
-  const json_t *value = json_object_get(object, key);
-  if (!json_is_number(value) || json_number_value(value) < 0) return wrong_key(reader, key, "a number");
-  *out = json_number_value(value);
-  return 0;
-}
-
-static int get_bool(struct reader *reader, const json_t *object, const char *key, bool *out) {
-  const json_t *value = json_object_get(object, key);
-  if (!json_is_boolean(value)) return wrong_key(reader, key, "true or false");
-  *out = json_is_true(value);
-  return 0;
-}
-
-static int get_word(struct reader *reader, const json_t *object, const char *key, const char *const *words, unsigned *out) {
-  const char *text = json_string_value(json_object_get(object, key));
-  int index = text ? plan_word_index(words, text) : -1;
-  if (index < 0) return wrong_key(reader, key, "a known word");
-  *out = (unsigned)index;
-  return 0;
-}
-
-/* A copy that the caller owns. */
-static int take_text(const json_t *value, char **out) {
-  char *copy = strdup(json_string_value(value));
-  if (copy == NULL) return -ENOMEM;
-  run_text_decode(copy);
-  *out = copy;
-  return 0;
-}
-
-static int get_text(struct reader *reader, const json_t *object, const char *key, char **out) {
-  const json_t *value = json_object_get(object, key);
-  if (!json_is_string(value)) return wrong_key(reader, key, "text");
-  return take_text(value, out);
-}
-
-/* Into an array of `size`; text that was too long for it never came from there. */
-static int get_fixed(struct reader *reader, const json_t *object, const char *key, char *out, size_t size) {
-  char *text = NULL;
-  int code = get_text(reader, object, key, &text);
-  if (code < 0) return code;
-  if (strlen(text) >= size) code = wrong(reader, "'%s' is too long", key);
-  if (code == 0) memcpy(out, text, strlen(text) + 1);
-  free(text);
-  return code;
-}
-
-static int get_array(struct reader *reader, const json_t *object, const char *key, size_t max, const json_t **out) {
-  const json_t *value = json_object_get(object, key);
-  if (!json_is_array(value)) return wrong_key(reader, key, "a list");
-  if (json_array_size(value) > max) return wrong(reader, "'%s' has more than %zu entries", key, max);
-  *out = value;
-  return 0;
-}
-
-static int get_object(struct reader *reader, const json_t *object, const char *key, const json_t **out) {
-  *out = json_object_get(object, key);
-  return json_is_object(*out) ? 0 : wrong_key(reader, key, "an object");
-}
-
-/* An owned list of owned strings. */
-static int get_strings(struct reader *reader, const json_t *object, const char *key, char ***out, unsigned *count) {
-  const json_t *array;
-  int code = get_array(reader, object, key, UINT_MAX, &array);
-  if (code < 0) return code;
-  size_t size = json_array_size(array);
-  *out = calloc(size ? size : 1, sizeof **out);
-  if (*out == NULL) return -ENOMEM;
-  for (size_t i = 0; i < size; i++) {
-    const json_t *value = json_array_get(array, i);
-    if (!json_is_string(value)) return wrong(reader, "'%s' holds something that is not text", key);
-    code = take_text(value, &(*out)[i]);
-    if (code < 0) return code;
-    *count = (unsigned)i + 1;
-  }
-  return 0;
-}
 
 /* ---- the plan ------------------------------------------------------------------------------------------------------ */
 
 /* Each of them is a place. */
 static int read_members(struct reader *reader, const json_t *object, struct plan_demand *demand) {
-  int code = get_unsigned(reader, object, "members", &demand->members);
+  int code = reader_unsigned(reader, object, "members", &demand->members);
   if (code < 0 || demand->members == 0) return code;
   bool fits = demand->members > 1 && demand->members <= PLAN_MEMBERS_MAX && demand->members == reader->run->plan.place_count;
-  return fits ? 0 : wrong(reader, "'members' is out of range");
+  return fits ? 0 : reader_wrong(reader, "'members' is out of range");
 }
 
 static int read_demand(struct reader *reader, const json_t *group, struct plan_demand *demand) {
   struct word_field fields[DEMAND_WORDS];
   const json_t *object;
-  int code = get_object(reader, group, "demand", &object);
+  int code = reader_object(reader, group, "demand", &object);
   runfile_demand_words(fields);
   for (size_t i = 0; i < DEMAND_WORDS && code == 0; i++) {
     unsigned index = 0;
-    code = get_word(reader, object, fields[i].name, fields[i].words, &index);
+    code = reader_word(reader, object, fields[i].name, fields[i].words, &index);
     memcpy((char *)demand + fields[i].at, &index, sizeof index);
   }
-  if (code == 0) code = get_count(reader, object, "size_bytes", &demand->size_bytes);
-  if (code == 0) code = get_count(reader, object, "request_bytes", &demand->request_bytes);
-  if (code == 0) code = get_real(reader, object, "coverage", &demand->coverage);
-  if (code == 0 && json_object_get(object, "item_bytes")) code = get_count(reader, object, "item_bytes", &demand->item_bytes);
+  if (code == 0) code = reader_count(reader, object, "size_bytes", &demand->size_bytes);
+  if (code == 0) code = reader_count(reader, object, "request_bytes", &demand->request_bytes);
+  if (code == 0) code = reader_real(reader, object, "coverage", &demand->coverage);
+  if (code == 0 && json_object_get(object, "item_bytes")) code = reader_count(reader, object, "item_bytes", &demand->item_bytes);
   if (code == 0 && json_object_get(object, "write_share"))
-    code = get_real(reader, object, "write_share", &demand->write_share);
-  if (code == 0 && json_object_get(object, "rate_per_s")) code = get_real(reader, object, "rate_per_s", &demand->rate_per_s);
+    code = reader_real(reader, object, "write_share", &demand->write_share);
+  if (code == 0 && json_object_get(object, "rate_per_s")) code = reader_real(reader, object, "rate_per_s", &demand->rate_per_s);
   if (code == 0 && json_object_get(object, "members")) code = read_members(reader, object, demand);
   return code;
 }
 
 static int read_params(struct reader *reader, const json_t *object, struct plan_cell *cell) {
   const json_t *array;
-  int code = get_array(reader, object, "params", WEIR_PARAMS_MAX, &array);
+  int code = reader_array(reader, object, "params", WEIR_PARAMS_MAX, &array);
   for (size_t i = 0; code == 0 && i < json_array_size(array); i++) {
     const json_t *item = json_array_get(array, i);
     struct plan_param *param = &cell->params[i];
-    code = get_fixed(reader, item, "name", param->name, sizeof param->name);
-    if (code == 0) code = get_count(reader, item, "value", &param->value);
-    if (code == 0) code = get_fixed(reader, item, "text", param->text, sizeof param->text);
-    if (code == 0) code = get_bool(reader, item, "fixed", &param->fixed);
+    code = reader_fixed(reader, item, "name", param->name, sizeof param->name);
+    if (code == 0) code = reader_count(reader, item, "value", &param->value);
+    if (code == 0) code = reader_fixed(reader, item, "text", param->text, sizeof param->text);
+    if (code == 0) code = reader_bool(reader, item, "fixed", &param->fixed);
     cell->param_count = (unsigned)i + 1;
   }
   return code;
@@ -252,17 +69,17 @@ static const struct weir_method *find_method(const struct reader *reader, const 
 }
 
 static int read_cell(struct reader *reader, const json_t *object, struct plan_cell *cell) {
-  int code = get_text(reader, object, "id", &cell->id);
-  if (code == 0) code = get_fixed(reader, object, "method", cell->method, sizeof cell->method);
-  if (code == 0) code = get_unsigned(reader, object, "capabilities", &cell->capabilities);
+  int code = reader_text(reader, object, "id", &cell->id);
+  if (code == 0) code = reader_fixed(reader, object, "method", cell->method, sizeof cell->method);
+  if (code == 0) code = reader_unsigned(reader, object, "capabilities", &cell->capabilities);
   if (code == 0) code = read_params(reader, object, cell);
-  if (code == 0) code = get_unsigned(reader, object, "threads", &cell->threads);
-  if (code == 0) code = get_unsigned(reader, object, "place", &cell->place);
-  if (code == 0) code = get_bool(reader, object, "twin", &cell->twin);
+  if (code == 0) code = reader_unsigned(reader, object, "threads", &cell->threads);
+  if (code == 0) code = reader_unsigned(reader, object, "place", &cell->place);
+  if (code == 0) code = reader_bool(reader, object, "twin", &cell->twin);
   if (code == 0 && json_object_get(object, "style"))
-    code = get_fixed(reader, object, "style", cell->style, sizeof cell->style);
+    code = reader_fixed(reader, object, "style", cell->style, sizeof cell->style);
   if (code < 0) return code;
-  if (cell->place != 0 && cell->place >= reader->run->plan.place_count) return wrong(reader, "'place' is out of range");
+  if (cell->place != 0 && cell->place >= reader->run->plan.place_count) return reader_wrong(reader, "'place' is out of range");
   cell->impl = find_method(reader, cell->method);
   return 0;
 }
@@ -270,7 +87,7 @@ static int read_cell(struct reader *reader, const json_t *object, struct plan_ce
 static int find_cell(const struct plan_group *group, const json_t *id) {
   int found = -1;
   char *text = NULL;
-  if (!json_is_string(id) || take_text(id, &text) < 0) return -1;
+  if (!json_is_string(id) || reader_take_text(id, &text) < 0) return -1;
   for (unsigned i = 0; i < group->cell_count && found < 0; i++) {
     if (strcmp(group->cells[i].id, text) == 0) found = (int)i;
   }
@@ -280,8 +97,8 @@ static int find_cell(const struct plan_group *group, const json_t *id) {
 
 /* A cell that fails to read is counted all the same, so that plan_release finds what it owns. */
 static int append_cell(struct reader *reader, const json_t *object, struct plan_group *group) {
-  if (group->cell_count >= CELLS_MAX) return wrong(reader, "more than %u cells in a group", CELLS_MAX);
-  if (find_cell(group, json_object_get(object, "id")) >= 0) return wrong(reader, "a cell's id stands twice in its group");
+  if (group->cell_count >= CELLS_MAX) return reader_wrong(reader, "more than %u cells in a group", CELLS_MAX);
+  if (find_cell(group, json_object_get(object, "id")) >= 0) return reader_wrong(reader, "a cell's id stands twice in its group");
   struct plan_cell *cells = realloc(group->cells, (group->cell_count + (size_t)1) * sizeof *cells);
   if (cells == NULL) return -ENOMEM;
   group->cells = cells;
@@ -293,7 +110,7 @@ static int append_cell(struct reader *reader, const json_t *object, struct plan_
 static struct plan_group *find_group(const struct plan *plan, const json_t *id) {
   struct plan_group *found = NULL;
   char *text = NULL;
-  if (!json_is_string(id) || take_text(id, &text) < 0) return NULL;
+  if (!json_is_string(id) || reader_take_text(id, &text) < 0) return NULL;
   for (unsigned i = 0; i < plan->group_count && found == NULL; i++) {
     if (plan->groups[i].id != NULL && strcmp(plan->groups[i].id, text) == 0) found = &plan->groups[i];
   }
@@ -304,16 +121,16 @@ static struct plan_group *find_group(const struct plan *plan, const json_t *id) 
 static int read_group(struct reader *reader, const json_t *object, struct plan_group *group) {
   const json_t *cells;
   if (find_group(&reader->run->plan, json_object_get(object, "id")) != NULL) {
-    return wrong(reader, "a group's id stands twice");
+    return reader_wrong(reader, "a group's id stands twice");
   }
-  int code = get_text(reader, object, "id", &group->id);
-  if (code == 0) code = get_text(reader, object, "title", &group->title);
+  int code = reader_text(reader, object, "id", &group->id);
+  if (code == 0) code = reader_text(reader, object, "title", &group->title);
   if (code == 0) code = read_demand(reader, object, &group->demand);
-  if (code == 0) code = get_unsigned(reader, object, "priority", &group->priority);
-  if (code == 0) code = get_bool(reader, object, "size_fixed", &group->size_fixed);
-  if (code == 0) code = get_count(reader, object, "smallest_bytes", &group->smallest_bytes);
-  if (code == 0 && json_object_get(object, "loops")) code = get_count(reader, object, "loops", &group->loops);
-  if (code == 0) code = get_array(reader, object, "cells", CELLS_MAX, &cells);
+  if (code == 0) code = reader_unsigned(reader, object, "priority", &group->priority);
+  if (code == 0) code = reader_bool(reader, object, "size_fixed", &group->size_fixed);
+  if (code == 0) code = reader_count(reader, object, "smallest_bytes", &group->smallest_bytes);
+  if (code == 0 && json_object_get(object, "loops")) code = reader_count(reader, object, "loops", &group->loops);
+  if (code == 0) code = reader_array(reader, object, "cells", CELLS_MAX, &cells);
   for (size_t i = 0; code == 0 && i < json_array_size(cells); i++) {
     code = append_cell(reader, json_array_get(cells, i), group);
   }
@@ -322,7 +139,7 @@ static int read_group(struct reader *reader, const json_t *object, struct plan_g
 
 static int read_groups(struct reader *reader, const json_t *object, struct plan *plan) {
   const json_t *groups;
-  int code = get_array(reader, object, "groups", GROUPS_MAX, &groups);
+  int code = reader_array(reader, object, "groups", GROUPS_MAX, &groups);
   if (code < 0) return code;
   size_t count = json_array_size(groups);
   plan->groups = calloc(count ? count : 1, sizeof *plan->groups);
@@ -338,20 +155,20 @@ static int read_plan(struct reader *reader, const json_t *header) {
   struct plan *plan = &reader->run->plan;
   const json_t *object, *file;
   unsigned flush = 0, rank = 0;
-  int code = get_object(reader, header, "plan", &object);
-  if (code == 0) code = get_unsigned(reader, object, "rounds", &plan->rounds);
-  if (code == 0) code = get_count(reader, object, "time_ns", &plan->time_ns);
-  if (code == 0) code = get_bool(reader, object, "fill_time", &plan->fill_time);
-  if (code == 0) code = get_real(reader, object, "margin", &plan->margin);
-  if (code == 0) code = get_word(reader, object, "flush", plan_flush_words, &flush);
-  if (code == 0) code = get_word(reader, object, "rank_by", plan_rank_words, &rank);
-  if (code == 0) code = get_bool(reader, object, "latency", &plan->latency);
+  int code = reader_object(reader, header, "plan", &object);
+  if (code == 0) code = reader_unsigned(reader, object, "rounds", &plan->rounds);
+  if (code == 0) code = reader_count(reader, object, "time_ns", &plan->time_ns);
+  if (code == 0) code = reader_bool(reader, object, "fill_time", &plan->fill_time);
+  if (code == 0) code = reader_real(reader, object, "margin", &plan->margin);
+  if (code == 0) code = reader_word(reader, object, "flush", plan_flush_words, &flush);
+  if (code == 0) code = reader_word(reader, object, "rank_by", plan_rank_words, &rank);
+  if (code == 0) code = reader_bool(reader, object, "latency", &plan->latency);
   if (code == 0 && json_object_get(object, "private_copies"))
-    code = get_bool(reader, object, "private_copies", &plan->private_copies);
-  if (code == 0) code = get_text(reader, object, "suite", &plan->suite);
+    code = reader_bool(reader, object, "private_copies", &plan->private_copies);
+  if (code == 0) code = reader_text(reader, object, "suite", &plan->suite);
   file = json_object_get(object, "file");
-  if (code == 0 && !json_is_null(file)) code = get_text(reader, object, "file", &plan->file);
-  if (code == 0) code = get_strings(reader, object, "places", &plan->places, &plan->place_count);
+  if (code == 0 && !json_is_null(file)) code = reader_text(reader, object, "file", &plan->file);
+  if (code == 0) code = reader_strings(reader, object, "places", &plan->places, &plan->place_count);
   plan->flush = (enum plan_flush)flush;
   plan->rank_by = (enum plan_rank)rank;
   return code < 0 ? code : read_groups(reader, object, plan);
@@ -364,7 +181,7 @@ static int read_fact(struct reader *reader, const char *key, const json_t *value
   int code = name ? 0 : -ENOMEM;
   if (code == 0) run_text_decode(name);
   if (code == 0 && json_is_integer(value)) code = run_add_number(reader->run, name, json_integer_value(value));
-  if (code == 0 && json_is_string(value)) code = take_text(value, &text);
+  if (code == 0 && json_is_string(value)) code = reader_take_text(value, &text);
   if (code == 0 && text != NULL) code = run_add_fact(reader->run, name, text);
   free(text);
   free(name);
@@ -375,8 +192,8 @@ static int read_fact(struct reader *reader, const char *key, const json_t *value
 
 static int read_environment(struct reader *reader, const json_t *header) {
   json_t *object = json_object_get(header, "environment");
-  if (!json_is_object(object)) return wrong_key(reader, "environment", "an object");
-  if (json_object_size(object) > FACTS_MAX) return wrong(reader, "'environment' is too large");
+  if (!json_is_object(object)) return reader_wrong_key(reader, "environment", "an object");
+  if (json_object_size(object) > FACTS_MAX) return reader_wrong(reader, "'environment' is too large");
   int code = 0;
   for (void *at = json_object_iter(object); code == 0 && at != NULL; at = json_object_iter_next(object, at)) {
     code = read_fact(reader, json_object_iter_key(at), json_object_iter_value(at));
@@ -387,55 +204,44 @@ static int read_environment(struct reader *reader, const json_t *header) {
 static int read_header(struct reader *reader, const json_t *line) {
   struct run *run = reader->run;
   const json_t *schema = json_object_get(line, "schema");
-  if (reader->header) return wrong(reader, "a second header");
+  if (reader->header) return reader_wrong(reader, "a second header");
   reader->header = true;
-  if (!json_is_integer(schema)) return wrong_key(reader, "schema", "a number");
+  if (!json_is_integer(schema)) return reader_wrong_key(reader, "schema", "a number");
   if (json_integer_value(schema) != RUN_SCHEMA) {
-    return wrong(reader, "schema %lld, but this weir reads schema %d", (long long)json_integer_value(schema), RUN_SCHEMA);
+    return reader_wrong(reader, "schema %lld, but this weir reads schema %d", (long long)json_integer_value(schema), RUN_SCHEMA);
   }
-  int code = get_hex(reader, line, "seed", &run->plan.seed);
-  if (code == 0) code = get_strings(reader, line, "argv", &run->arguments, &run->argument_count);
+  int code = reader_hex(reader, line, "seed", &run->plan.seed);
+  if (code == 0) code = reader_strings(reader, line, "argv", &run->arguments, &run->argument_count);
   if (code == 0) code = read_environment(reader, line);
   return code < 0 ? code : read_plan(reader, line);
 }
 
-/* One that is missing was not measured: 0. */
-static int get_reals(struct reader *reader, const json_t *line, const struct count_field *fields, size_t count, void *base) {
-  int code = 0;
-  for (size_t i = 0; i < count && code == 0; i++) {
-    double value = 0;
-    if (json_object_get(line, fields[i].name)) code = get_real(reader, line, fields[i].name, &value);
-    memcpy((char *)base + fields[i].at, &value, sizeof value);
-  }
-  return code;
-}
-
 static int read_floors(struct reader *reader, const json_t *line) {
-  if (reader->floors) return wrong(reader, "floors stand twice");
+  if (reader->floors) return reader_wrong(reader, "floors stand twice");
   reader->floors = true;
-  return get_reals(reader, line, runfile_floor_reals, COUNT_OF(runfile_floor_reals), &reader->run->floors);
+  return reader_reals(reader, line, runfile_floor_reals, COUNT_OF(runfile_floor_reals), &reader->run->floors);
 }
 
 static int read_limits(struct reader *reader, const json_t *line) {
   struct run *run = reader->run;
   unsigned place = 0;
-  int code = get_unsigned(reader, line, "place", &place);
+  int code = reader_unsigned(reader, line, "place", &place);
   if (code < 0) return code;
-  if (place >= run->plan.place_count) return wrong(reader, "'place' is out of range");
+  if (place >= run->plan.place_count) return reader_wrong(reader, "'place' is out of range");
   if (run->limits == NULL) run->limits = calloc(run->plan.place_count, sizeof *run->limits);
   if (run->limits == NULL) return -ENOMEM;
-  code = get_reals(reader, line, runfile_limit_reals, COUNT_OF(runfile_limit_reals), &run->limits[place]);
+  code = reader_reals(reader, line, runfile_limit_reals, COUNT_OF(runfile_limit_reals), &run->limits[place]);
   if (code < 0 || !json_is_string(json_object_get(line, "reason"))) return code;
-  return get_fixed(reader, line, "reason", run->limits[place].reason, sizeof run->limits[place].reason);
+  return reader_fixed(reader, line, "reason", run->limits[place].reason, sizeof run->limits[place].reason);
 }
 
 static int read_flags(struct reader *reader, const json_t *line, uint32_t *flags) {
   const json_t *array;
-  int code = get_array(reader, line, "flags", 64, &array);
+  int code = reader_array(reader, line, "flags", 64, &array);
   for (size_t i = 0; code == 0 && i < json_array_size(array); i++) {
     const char *word = json_string_value(json_array_get(array, i));
     int bit = word ? plan_word_index(run_flag_words, word) : -1;
-    if (word == NULL) code = wrong_key(reader, "flags", "a list of words");
+    if (word == NULL) code = reader_wrong_key(reader, "flags", "a list of words");
     if (bit >= 0) *flags |= UINT32_C(1) << bit; /* later words are skipped */
   }
   return code;
@@ -463,8 +269,8 @@ static int read_latency_slots(struct reader *reader, json_t *sparse, struct samp
   for (void *at = json_object_iter(sparse); code == 0 && at != NULL; at = json_object_iter_next(sparse, at)) {
     const int slot = latency_slot(json_object_iter_key(at), sample->latency_is_log2);
     struct histogram_entry *entry = &entries[count++];
-    if (slot < 0 || !count_of(json_object_iter_value(at), &entry->count))
-      code = wrong_key(reader, sample->latency_is_log2 ? "latency" : "latency_ns", "a list of counts");
+    if (slot < 0 || !reader_count_of(json_object_iter_value(at), &entry->count))
+      code = reader_wrong_key(reader, sample->latency_is_log2 ? "latency" : "latency_ns", "a list of counts");
     entry->slot = (uint32_t)slot;
   }
   if (code == 0) qsort(entries, count, sizeof *entries, by_slot);
@@ -481,7 +287,7 @@ static int read_latency(struct reader *reader, const json_t *line, struct sample
     sample->latency_is_log2 = sparse != NULL && !json_is_null(sparse);
   }
   if (sparse == NULL || json_is_null(sparse)) return 0;
-  if (!json_is_object(sparse)) return wrong_key(reader, sample->latency_is_log2 ? "latency" : "latency_ns", "an object");
+  if (!json_is_object(sparse)) return reader_wrong_key(reader, sample->latency_is_log2 ? "latency" : "latency_ns", "an object");
   return read_latency_slots(reader, sparse, sample);
 }
 
@@ -489,32 +295,21 @@ static int read_latency(struct reader *reader, const json_t *line, struct sample
 static int read_sample_place(struct reader *reader, const json_t *line, struct sample *sample) {
   const struct plan *plan = &reader->run->plan;
   const struct plan_group *group = find_group(plan, json_object_get(line, "group"));
-  if (group == NULL) return wrong_key(reader, "group", "the id of a group in the header");
+  if (group == NULL) return reader_wrong_key(reader, "group", "the id of a group in the header");
   int cell = find_cell(group, json_object_get(line, "cell"));
-  if (cell < 0) return wrong_key(reader, "cell", "the id of a cell in its group");
+  if (cell < 0) return reader_wrong_key(reader, "cell", "the id of a cell in its group");
   sample->group = (uint32_t)(group - plan->groups);
   sample->cell = (uint32_t)cell;
   sample->predecessor = find_cell(group, json_object_get(line, "predecessor"));
-  int code = get_integer(reader, line, "round", &sample->round);
-  return code < 0 ? code : get_integer(reader, line, "position", &sample->position);
-}
-
-static int get_maybes(struct reader *reader, const json_t *line, const struct count_field *fields, size_t count,
-                      void *base) {
-  int code = 0;
-  for (size_t i = 0; code == 0 && i < count; i++) {
-    int64_t value;
-    code = get_maybe(reader, line, fields[i].name, &value);
-    memcpy((char *)base + fields[i].at, &value, sizeof value);
-  }
-  return code;
+  int code = reader_integer(reader, line, "round", &sample->round);
+  return code < 0 ? code : reader_integer(reader, line, "position", &sample->position);
 }
 
 static int read_sample_evidence(struct reader *reader, const json_t *line, struct sample *sample) {
-  int code = get_share(reader, line, "resident_before", &sample->resident_before_ppm);
-  if (code == 0) code = get_share(reader, line, "resident_after", &sample->resident_after_ppm);
-  if (code == 0) code = get_maybes(reader, line, runfile_sample_maybes, COUNT_OF(runfile_sample_maybes), sample);
-  return code < 0 ? code : get_maybes(reader, line, runfile_sample_rares, COUNT_OF(runfile_sample_rares), sample);
+  int code = reader_share(reader, line, "resident_before", &sample->resident_before_ppm);
+  if (code == 0) code = reader_share(reader, line, "resident_after", &sample->resident_after_ppm);
+  if (code == 0) code = reader_maybes(reader, line, runfile_sample_maybes, COUNT_OF(runfile_sample_maybes), sample);
+  return code < 0 ? code : reader_maybes(reader, line, runfile_sample_rares, COUNT_OF(runfile_sample_rares), sample);
 }
 
 static int read_sample(struct reader *reader, const json_t *line) {
@@ -522,16 +317,16 @@ static int read_sample(struct reader *reader, const json_t *line) {
   const json_t *phases, *reason = json_object_get(line, "reason");
   unsigned status = 0;
   int code = read_sample_place(reader, line, &sample);
-  if (code == 0) code = get_counts(reader, line, runfile_sample_work, COUNT_OF(runfile_sample_work), &sample);
-  if (code == 0 && json_object_get(line, "items")) code = get_count(reader, line, "items", &sample.items);
-  if (code == 0 && json_object_get(line, "late")) code = get_count(reader, line, "late", &sample.late);
-  if (code == 0) code = get_object(reader, line, "phases", &phases);
-  if (code == 0) code = get_counts(reader, phases, runfile_sample_phases, COUNT_OF(runfile_sample_phases), &sample);
-  if (code == 0) code = get_counts(reader, line, runfile_sample_counts, COUNT_OF(runfile_sample_counts), &sample);
+  if (code == 0) code = reader_counts(reader, line, runfile_sample_work, COUNT_OF(runfile_sample_work), &sample);
+  if (code == 0 && json_object_get(line, "items")) code = reader_count(reader, line, "items", &sample.items);
+  if (code == 0 && json_object_get(line, "late")) code = reader_count(reader, line, "late", &sample.late);
+  if (code == 0) code = reader_object(reader, line, "phases", &phases);
+  if (code == 0) code = reader_counts(reader, phases, runfile_sample_phases, COUNT_OF(runfile_sample_phases), &sample);
+  if (code == 0) code = reader_counts(reader, line, runfile_sample_counts, COUNT_OF(runfile_sample_counts), &sample);
   if (code == 0) code = read_sample_evidence(reader, line, &sample);
-  if (code == 0) code = get_hex(reader, line, "checksum", &sample.checksum);
-  if (code == 0) code = get_word(reader, line, "status", runfile_sample_status_words, &status);
-  if (code == 0 && json_is_string(reason)) code = get_fixed(reader, line, "reason", sample.reason, sizeof sample.reason);
+  if (code == 0) code = reader_hex(reader, line, "checksum", &sample.checksum);
+  if (code == 0) code = reader_word(reader, line, "status", runfile_sample_status_words, &status);
+  if (code == 0 && json_is_string(reason)) code = reader_fixed(reader, line, "reason", sample.reason, sizeof sample.reason);
   if (code == 0) code = read_flags(reader, line, &sample.flags);
   if (code == 0) code = read_latency(reader, line, &sample);
   sample.status = (enum run_status)status;
@@ -541,11 +336,11 @@ static int read_sample(struct reader *reader, const json_t *line) {
 static int read_round(struct reader *reader, const json_t *line) {
   struct run_round round = {0};
   const struct plan_group *group = find_group(&reader->run->plan, json_object_get(line, "group"));
-  if (group == NULL) return wrong_key(reader, "group", "the id of a group in the header");
+  if (group == NULL) return reader_wrong_key(reader, "group", "the id of a group in the header");
   round.group = (uint32_t)(group - reader->run->plan.groups);
-  int code = get_integer(reader, line, "round", &round.round);
-  if (code == 0) code = get_counts(reader, line, runfile_round_counts, COUNT_OF(runfile_round_counts), &round);
-  if (code == 0) code = get_maybes(reader, line, runfile_round_maybes, COUNT_OF(runfile_round_maybes), &round);
+  int code = reader_integer(reader, line, "round", &round.round);
+  if (code == 0) code = reader_counts(reader, line, runfile_round_counts, COUNT_OF(runfile_round_counts), &round);
+  if (code == 0) code = reader_maybes(reader, line, runfile_round_maybes, COUNT_OF(runfile_round_maybes), &round);
   return code < 0 ? code : run_add_round(reader->run, &round);
 }
 
@@ -554,16 +349,16 @@ static int read_found_cell(struct reader *reader, const json_t *object, struct p
   int index = find_cell(group, json_object_get(object, "id"));
   if (index < 0) {
     bool twin = false;
-    int code = get_bool(reader, object, "twin", &twin);
-    if (code == 0 && !twin) code = wrong_key(reader, "id", "the id of a cell in the header");
+    int code = reader_bool(reader, object, "twin", &twin);
+    if (code == 0 && !twin) code = reader_wrong_key(reader, "id", "the id of a cell in the header");
     if (code == 0) code = append_cell(reader, object, group);
     if (code < 0) return code;
     index = (int)group->cell_count - 1;
   }
   struct plan_cell *cell = &group->cells[index];
-  int code = get_word(reader, object, "status", runfile_status_words, &status);
-  if (code == 0) code = get_fixed(reader, object, "reason", cell->reason, sizeof cell->reason);
-  if (code == 0) code = get_fixed(reader, object, "remedy", cell->remedy, sizeof cell->remedy);
+  int code = reader_word(reader, object, "status", runfile_status_words, &status);
+  if (code == 0) code = reader_fixed(reader, object, "reason", cell->reason, sizeof cell->reason);
+  if (code == 0) code = reader_fixed(reader, object, "remedy", cell->remedy, sizeof cell->remedy);
   cell->status = (enum plan_status)status;
   return code;
 }
@@ -572,41 +367,41 @@ static int read_found(struct reader *reader, const json_t *line) {
   struct plan_group *group = find_group(&reader->run->plan, json_object_get(line, "group"));
   const json_t *cells, *baseline = json_object_get(line, "baseline");
   char *title = NULL;
-  if (group == NULL) return wrong_key(reader, "group", "the id of a group in the header");
-  int code = get_text(reader, line, "title", &title);
+  if (group == NULL) return reader_wrong_key(reader, "group", "the id of a group in the header");
+  int code = reader_text(reader, line, "title", &title);
   if (code < 0) return code;
   free(group->title);
   group->title = title;
-  code = get_count(reader, line, "size_bytes", &group->demand.size_bytes);
-  if (code == 0) code = get_count(reader, line, "passes", &group->passes);
-  if (code == 0 && json_object_get(line, "pass_bytes")) code = get_count(reader, line, "pass_bytes", &group->pass_bytes);
-  if (code == 0) code = get_unsigned(reader, line, "rounds", &group->rounds);
-  if (code == 0) code = get_count(reader, line, "round_cost_ns", &group->round_cost_ns);
-  if (code == 0) code = get_bool(reader, line, "dropped", &group->dropped);
-  if (code == 0) code = get_fixed(reader, line, "drop_reason", group->drop_reason, sizeof group->drop_reason);
-  if (code == 0) code = get_array(reader, line, "cells", CELLS_MAX, &cells);
+  code = reader_count(reader, line, "size_bytes", &group->demand.size_bytes);
+  if (code == 0) code = reader_count(reader, line, "passes", &group->passes);
+  if (code == 0 && json_object_get(line, "pass_bytes")) code = reader_count(reader, line, "pass_bytes", &group->pass_bytes);
+  if (code == 0) code = reader_unsigned(reader, line, "rounds", &group->rounds);
+  if (code == 0) code = reader_count(reader, line, "round_cost_ns", &group->round_cost_ns);
+  if (code == 0) code = reader_bool(reader, line, "dropped", &group->dropped);
+  if (code == 0) code = reader_fixed(reader, line, "drop_reason", group->drop_reason, sizeof group->drop_reason);
+  if (code == 0) code = reader_array(reader, line, "cells", CELLS_MAX, &cells);
   for (size_t i = 0; code == 0 && i < json_array_size(cells); i++) {
     code = read_found_cell(reader, json_array_get(cells, i), group);
   }
   if (code < 0) return code;
   int index = find_cell(group, baseline);
-  if (index < 0 && !json_is_null(baseline)) return wrong_key(reader, "baseline", "the id of a cell in its group");
+  if (index < 0 && !json_is_null(baseline)) return reader_wrong_key(reader, "baseline", "the id of a cell in its group");
   group->baseline = index < 0 ? 0 : (unsigned)index;
-  return group->rounds > ROUNDS_MAX ? wrong(reader, "'rounds' is out of range") : 0;
+  return group->rounds > READER_ROUNDS_MAX ? reader_wrong(reader, "'rounds' is out of range") : 0;
 }
 
 static int read_trailer(struct reader *reader, const json_t *line) {
   struct run *run = reader->run;
   const json_t *warnings;
   reader->trailer = true;
-  int code = get_bool(reader, line, "interrupted", &run->interrupted);
-  if (code == 0) code = get_array(reader, line, "warnings", FACTS_MAX, &warnings);
+  int code = reader_bool(reader, line, "interrupted", &run->interrupted);
+  if (code == 0) code = reader_array(reader, line, "warnings", FACTS_MAX, &warnings);
   for (size_t i = 0; code == 0 && i < json_array_size(warnings) && i < COUNT_OF(run->warnings); i++) {
     const json_t *item = json_array_get(warnings, i);
     struct run_warning *warning = &run->warnings[i];
-    code = get_fixed(reader, item, "id", warning->id, sizeof warning->id);
-    if (code == 0) code = get_fixed(reader, item, "text", warning->text, sizeof warning->text);
-    if (code == 0) code = get_fixed(reader, item, "remedy", warning->remedy, sizeof warning->remedy);
+    code = reader_fixed(reader, item, "id", warning->id, sizeof warning->id);
+    if (code == 0) code = reader_fixed(reader, item, "text", warning->text, sizeof warning->text);
+    if (code == 0) code = reader_fixed(reader, item, "remedy", warning->remedy, sizeof warning->remedy);
     if (code == 0) run->warning_count = (unsigned)i + 1;
   }
   return code;
@@ -622,12 +417,12 @@ static int read_object(struct reader *reader, const json_t *line) {
       {"limits", read_limits},
   };
   const char *type = json_string_value(json_object_get(line, "type"));
-  if (type == NULL) return wrong_key(reader, "type", "a word");
+  if (type == NULL) return reader_wrong_key(reader, "type", "a word");
   if (!reader->header && strcmp(type, "header") != 0)
-    return wrong(reader, "not a run file: it does not start with a header");
+    return reader_wrong(reader, "not a run file: it does not start with a header");
   for (size_t i = 0; i < COUNT_OF(kinds); i++) {
     if (strcmp(type, kinds[i].type) != 0) continue;
-    return reader->trailer ? wrong(reader, "a %s after the trailer", type) : kinds[i].read(reader, line);
+    return reader->trailer ? reader_wrong(reader, "a %s after the trailer", type) : kinds[i].read(reader, line);
   }
   return 0;
 }
@@ -662,11 +457,11 @@ static int next_line(struct reader *reader, FILE *in, struct line *line) {
   while ((byte = getc_unlocked(in)) != EOF) {
     line->ended = byte == '\n';
     if (line->ended) return 1;
-    if (line->length == most) return wrong(reader, "longer than %zu MiB", most >> 20);
+    if (line->length == most) return reader_wrong(reader, "longer than %zu MiB", most >> 20);
     code = line_put(line, (char)byte);
     if (code < 0) return code;
   }
-  if (ferror(in)) return wrong(reader, "the file cannot be read");
+  if (ferror(in)) return reader_wrong(reader, "the file cannot be read");
   return line->length > 0;
 }
 
@@ -679,8 +474,8 @@ static int read_line(struct reader *reader, const struct line *line) {
   json_t *object = json_loadb(line->text, line->length, JSON_REJECT_DUPLICATES, &error);
   if (!json_is_object(object)) {
     json_decref(object);
-    if (!reader->header) return wrong(reader, "not a run file: it does not start with a header");
-    if (line->ended) return wrong(reader, "not a JSON object");
+    if (!reader->header) return reader_wrong(reader, "not a run file: it does not start with a header");
+    if (line->ended) return reader_wrong(reader, "not a JSON object");
     run_warn(reader->run, "W19", CUT_REMEDY, "the run file ends in the middle of line %zu", reader->line);
     return 0;
   }
@@ -700,7 +495,7 @@ int run_read(FILE *in, const struct weir_method *const *methods, struct run *out
     if (code < 0) break;
   }
   free(line.text);
-  if (code == 0 && !reader.header) code = wrong(&reader, "not a run file: it is empty");
+  if (code == 0 && !reader.header) code = reader_wrong(&reader, "not a run file: it is empty");
   if (code == 0 && !reader.trailer) {
     out->interrupted = true;
     if (out->warning_count == 0) run_warn(out, "W19", CUT_REMEDY, "the run file has no last line");

@@ -15,6 +15,7 @@
 #include "measure/cells.h"
 #include "measure/flow.h"
 #include "measure/measure.h"
+#include "measure/readings.h"
 
 struct crew;
 
@@ -54,11 +55,6 @@ struct crew {
 
 static const struct plan_group *group_of(const struct crew *crew) {
   return &crew->scene->run->plan.groups[crew->order->group];
-}
-
-/* Which file an instance works on: its own, or the one that all share. */
-static unsigned file_index(const struct worker_order *order, unsigned instance) {
-  return instance < order->file_count ? instance : 0;
 }
 
 /* ---- barrier ------------------------------------------------------------------------------------------------------- */
@@ -284,91 +280,9 @@ static void record_pass(struct crew *crew) {
 
 /* ---- the window ---------------------------------------------------------------------------------------------------- */
 
-struct readings {
-  struct os_device_counters device;
-  struct os_pressure pressure;
-  int64_t own_read_bytes;
-  bool has_device;
-  struct os_usage usage;
-  int64_t cycles, instructions;
-};
-
 /* Programs that do the work count with all they took. */
 static bool works_outside(const struct weir_method *method) {
   return method->capabilities & ((uint32_t)WEIR_CAP_OUTSIDE | WEIR_CAP_PROGRAM);
-}
-
-/* The counters of all devices that the files lie on, added up. */
-static bool read_devices(const struct worker_order *order, struct os_device_counters *out) {
-  *out = (struct os_device_counters){.flushes_known = true};
-  for (unsigned i = 0; i < order->file_count; i++) {
-    struct os_device_counters one;
-    unsigned first = 0;
-    while (order->files[first].device != order->files[i].device) first++;
-    if (first < i) continue; /* several members on one device */
-    if (os_device_counters(order->files[i].device, &one) < 0) return false;
-    out->read_bytes += one.read_bytes;
-    out->write_bytes += one.write_bytes;
-    out->flushes += one.flushes;
-    out->flushes_known = out->flushes_known && one.flushes_known;
-  }
-  return true;
-}
-
-/* What costs time to read stands outside; usage, which counts that time too, is read right beside the window. */
-static void read_before(const struct crew *crew, bool children, struct readings *out) {
-  const struct worker_order *order = crew->order;
-  out->has_device = read_devices(order, &out->device);
-  os_pressure(&out->pressure);
-  out->own_read_bytes = os_storage_read_bytes();
-  os_cycles_read(&crew->cycles, &out->cycles, &out->instructions);
-  os_usage(&out->usage);
-  if (children) os_usage_add_children(&out->usage);
-}
-
-static void read_after(const struct crew *crew, bool children, struct readings *out) {
-  const struct worker_order *order = crew->order;
-  os_usage(&out->usage);
-  if (children) os_usage_add_children(&out->usage);
-  os_cycles_read(&crew->cycles, &out->cycles, &out->instructions);
-  out->own_read_bytes = os_storage_read_bytes();
-  out->has_device = read_devices(order, &out->device);
-  os_pressure(&out->pressure);
-}
-
-static int64_t grown(int64_t before, int64_t after) { return before < 0 || after < 0 ? -1 : after - before; }
-
-static void record_usage(struct worker_order *order, const struct readings *a, const struct readings *b) {
-  struct sample *s = &order->sample;
-  s->cpu_ns = b->usage.cpu_ns - a->usage.cpu_ns;
-  s->minor_faults = b->usage.minor_faults - a->usage.minor_faults;
-  s->major_faults = b->usage.major_faults - a->usage.major_faults;
-  s->voluntary_switches = b->usage.voluntary_switches - a->usage.voluntary_switches;
-  s->involuntary_switches = b->usage.involuntary_switches - a->usage.involuntary_switches;
-  s->steal_ns = grown(a->pressure.steal_ns, b->pressure.steal_ns);
-  s->cpu_stall_ns = grown(a->pressure.cpu_stall_ns, b->pressure.cpu_stall_ns);
-  s->io_stall_ns = grown(a->pressure.io_stall_ns, b->pressure.io_stall_ns);
-  s->memory_stall_ns = grown(a->pressure.memory_stall_ns, b->pressure.memory_stall_ns);
-  s->cycles = grown(a->cycles, b->cycles);
-  s->instructions = grown(a->instructions, b->instructions);
-}
-
-/*
- * Reads: what this process made the device read; all else that the device did meanwhile is foreign. Writes leave a process
- * through the page cache and other threads of the kernel, so only the device itself knows.
- */
-static void record_device(struct worker_order *order, const struct readings *a, const struct readings *b, bool reader) {
-  struct sample *s = &order->sample;
-  int64_t own = grown(a->own_read_bytes, b->own_read_bytes);
-  s->device_read_bytes = own;
-  s->device_write_bytes = s->flushes = s->foreign_bytes = -1;
-  if (!a->has_device || !b->has_device) return;
-  int64_t read = (int64_t)(b->device.read_bytes - a->device.read_bytes);
-  int64_t written = (int64_t)(b->device.write_bytes - a->device.write_bytes);
-  s->device_read_bytes = own >= 0 && own < read ? own : read;
-  s->device_write_bytes = written;
-  if (a->device.flushes_known && b->device.flushes_known) s->flushes = (int64_t)(b->device.flushes - a->device.flushes);
-  s->foreign_bytes = read - s->device_read_bytes + (reader ? written : 0);
 }
 
 /* The untimed pass before the window: code, descriptors and allocators are met for the first time here. */
@@ -394,7 +308,7 @@ static void timed_window(struct instance *self) {
   bool leads = self->index == 0;
   struct readings before = {0}, after = {0};
   if (leads) {
-    read_before(crew, works_outside(crew->method), &before);
+    readings_before(order, &crew->cycles, works_outside(crew->method), &before);
     order->sample.start_ns = os_clock_ns();
   }
   uint64_t pass = 0;
@@ -407,13 +321,12 @@ static void timed_window(struct instance *self) {
     if (leads) record_pass(crew);
   } while (agree(self, ++pass < order->passes && !stopped(crew)));
   if (!leads) return;
-  read_after(crew, works_outside(crew->method), &after);
-  record_usage(order, &before, &after);
+  readings_after(order, &crew->cycles, works_outside(crew->method), &after);
+  readings_record(order, &before, &after, group_of(crew)->demand.direction == WEIR_READ);
   if (claimed_ns(crew, NULL)) {
     order->sample.cpu_ns = crew->claimed_cpu_ns;
     order->sample.flags |= RUN_SELF_TIMED;
   }
-  record_device(order, &before, &after, group_of(crew)->demand.direction == WEIR_READ);
 }
 
 /* ---- the calls of a pass ---- */
@@ -478,7 +391,7 @@ static int hire(struct crew *crew, unsigned index) {
   const struct worker_order *order = crew->order;
   struct instance *self = &crew->instances[index];
   const struct weir_input *input = crew->stream && crew->stream->input.data ? &crew->stream->input : NULL;
-  const struct worker_file *file = &order->files[file_index(order, index)];
+  const struct worker_file *file = &order->files[worker_file_index(order, index)];
   const struct cell_files files = {.path = file->path,
                                    .directory = file->directory,
                                    .content = order->own_content ? &self->content : NULL,
@@ -486,8 +399,8 @@ static int hire(struct crew *crew, unsigned index) {
                                    .copy_directory = order->copies[0] ? order->copies : NULL,
                                    .round = order->sample.round};
   *self = (struct instance){.crew = crew, .index = index,
-                            .content = content_of_member(&crew->content, file_index(order, index)),
-                            .supplied = content_of_member(&crew->supplied, file_index(order, index)), .job = malloc(sizeof *self->job), .flow = aligned_alloc(128, 256),
+                            .content = content_of_member(&crew->content, worker_file_index(order, index)),
+                            .supplied = content_of_member(&crew->supplied, worker_file_index(order, index)), .job = malloc(sizeof *self->job), .flow = aligned_alloc(128, 256),
                             .core = malloc(sizeof *self->core), .state = calloc(1, crew->method->state_size + 128)};
   static_assert(sizeof(struct weir_flow) <= 256, "an allocation of its own, away from other instances");
   if (self->flow) *self->flow = (struct weir_flow){.core = NULL};
@@ -663,94 +576,4 @@ int measure_worker_main(const struct weir_method *const *methods, const struct m
   /* what programs do when they end may stop the thread that answers for the calls counted, and then wait for its answer */
   if (((const struct worker_order *)order)->count_calls) _Exit(code);
   return code;
-}
-
-/* ---- what a pass should deliver ------------------------------------------------------------------------------------ */
-
-static bool hashes(const struct worker_order *order) { return order->consumer == WEIR_CONSUMER_HASH; }
-
-static uint64_t sum_of(const struct worker_order *order, uint64_t offset, const void *data, size_t length) {
-  struct weir_flow flow;
-  struct flow_core core;
-  const struct flow_setup setup = {.consumer = WEIR_CONSUMER_HASH};
-  if (!hashes(order)) return weir_touch(offset, data, length);
-  flow_init(&flow, &core, &setup);
-  weir_deliver(&flow, offset, data, length);
-  return flow.sum;
-}
-
-struct rehearsal { const struct content *content; os_file file; unsigned char *data; };
-
-/* The sum of one piece: from the content where that is enough, else from the bytes themselves. */
-static int rehearse_piece(const struct rehearsal *with, struct worker_order *order, uint64_t offset, size_t length) {
-  order->expected_bytes += length;
-  if (!order->check) return 0;
-  if (with->content && !hashes(order)) {
-    order->expected += content_sum(with->content, offset, length);
-    return 0;
-  }
-  if (with->content)
-    content_fill(with->content, offset, with->data, length);
-  else if (os_pread_full(with->file, with->data, length, offset) != (int64_t)length)
-    return -EIO;
-  order->expected += sum_of(order, offset, with->data, length);
-  return 0;
-}
-
-/* Plays one instance's requests against the content, or plain reads of the user's file. */
-static int rehearse(const struct rehearsal *with, struct worker_order *order, const struct weir_job *job) {
-  order->expected_operations += job->operations;
-  if (job->task == WEIR_TASK_WHOLE && job->operations == job->blocks)
-    return rehearse_piece(with, order, job->part_offset, (size_t)job->part_length);
-  int result = 0;
-  for (uint64_t i = 0; i < job->operations && result == 0; i++) {
-    uint64_t offset = weir_order_offset(job, i);
-    if (job->direction == WEIR_MIXED && weir_order_writes(job, offset)) { /* counted, and not summed: nothing is read */
-      order->expected_bytes += weir_order_length(job, offset);
-      continue;
-    }
-    result = rehearse_piece(with, order, offset, weir_order_length(job, offset));
-  }
-  return result;
-}
-
-static int rehearse_instance(const struct worker_scene *scene, struct worker_order *order, unsigned index) {
-  const struct content all = {order->content_seed, scene->content->pool};
-  const struct content content = content_of_member(&all, file_index(order, index));
-  const struct worker_file *file = &order->files[file_index(order, index)];
-  const struct cell_files files = {.path = file->path,
-                                   .directory = file->directory,
-                                   .content = order->own_content ? &content : NULL,
-                                   .round = order->sample.round};
-  struct rehearsal with = {.content = files.content, .file = os_no_file};
-  struct cell_job job;
-  void *data = NULL;
-  cell_job_init(&job, &scene->run->plan, order->group, order->cell, index, &files);
-  uint64_t largest = job.job.task == WEIR_TASK_WHOLE ? job.job.part_length : job.job.block;
-  if (largest > job.job.part_length) largest = job.job.part_length;
-  bool needs_data = order->check && (!with.content || hashes(order)) && largest > 0;
-  int result = needs_data ? os_memory_get((size_t)largest, 0, &data) : 0;
-  if (result == 0 && needs_data && !with.content) result = os_open(file->path, OS_READ, &with.file);
-  with.data = data;
-  if (result == 0) result = rehearse(&with, order, &job.job);
-  os_close(with.file);
-  if (data) os_memory_put(data, (size_t)largest);
-  return result;
-}
-
-int worker_expect(const struct worker_scene *scene, struct worker_order *order) {
-  const struct plan_cell *cell = &scene->run->plan.groups[order->group].cells[order->cell];
-  const struct plan_demand *demand = &scene->run->plan.groups[order->group].demand;
-  int result = 0;
-  order->expected = order->expected_bytes = order->expected_operations = 0;
-  if (weir_task_streams(demand->task)) {
-    if (!scene->stream) return -EINVAL;
-    reference_totals(scene->stream, (enum weir_consumer)order->consumer, order->totals);
-    order->expected_operations = 1;
-    order->expected_bytes = demand->size_bytes;
-    return 0;
-  }
-  for (unsigned i = 0; i < (cell->threads ? cell->threads : 1) && result == 0; i++)
-    result = rehearse_instance(scene, order, i);
-  return result;
 }

@@ -63,6 +63,11 @@ struct worker_order {
   struct worker_file files[PLAN_MEMBERS_MAX];
 };
 
+/* Which file an instance works on: its own, or the one that all share. */
+static inline unsigned worker_file_index(const struct worker_order *order, unsigned instance) {
+  return instance < order->file_count ? instance : 0;
+}
+
 struct worker_scene {      /* the same for all samples of a run */
   const struct run *run;
   const struct content *content;
@@ -73,6 +78,8 @@ struct worker_scene {      /* the same for all samples of a run */
 
 /* Body of the process: does the order, stores the outcome, returns the exit code. */
 int worker_body(const struct worker_scene *scene, struct worker_order *order);
+/* ---- rehearse.c ---- */
+
 /*
  * Fills in what one pass should deliver when the file holds what it should: requests, bytes and, with `check`, the checksum,
  * from the scratch content or by plain reads of the user's file. 0, or a negative errno value.

@@ -2,7 +2,7 @@
  * make.c - from what the user said to a plan. Pure: whether a method works here is found later.
  *
  * There are two sources of groups: a suite's text, thinned out by the demand words that were said, or, without a suite,
- * every combination of those words. Both end in add_group, which fills a group with cells.
+ * every combination of those words (combine.c). Both end in add_group, which fills a group with cells.
  */
 #include <assert.h>
 #include <errno.h>
@@ -14,11 +14,7 @@
 #include "plan/parts.h"
 
 #define MIB (UINT64_C(1) << 20)
-#define SIZE_DEFAULT (128 * MIB)
 #define SMALLEST_DEFAULT (16 * MIB)
-#define REQUEST_DEFAULT UINT64_C(4096)
-/* Without --size no more than this much of a user's file is read in one pass. The title tells how much. */
-#define FILE_REGION_MAX (1024 * MIB)
 #define GROUPS_MAX 64u
 
 /* What the user's specs came to, one for each. */
@@ -345,17 +341,6 @@ static int add_group(struct making *making, const struct draft *draft) {
   return code;
 }
 
-/* ---- sizes ---- */
-
-/* The sizes to measure: what was said, else `usual`; never more than the user's file holds. */
-static struct plan_sizes sizes_for(const struct plan_request *request, uint64_t usual) {
-  struct plan_sizes sizes = request->size;
-  if (!sizes.count) sizes = (struct plan_sizes){1, {request->file ? FILE_REGION_MAX : usual}};
-  for (unsigned i = 0; i < sizes.count && request->file; i++)
-    if (sizes.values[i] > request->file_bytes) sizes.values[i] = request->file_bytes;
-  return sizes;
-}
-
 /* ---- groups of a suite ---- */
 
 static bool asked(const struct plan_words *words, unsigned value) { return !words->count || plan_has_word(words, value); }
@@ -367,12 +352,10 @@ static bool asked_size(const struct plan_sizes *sizes, uint64_t value) {
 }
 
 /* Of one member there is nothing to stripe over. */
-static unsigned striped(const struct plan_request *request) { return request->members.count > 1 ? request->members.count : 0; }
-
 static bool asked_group(const struct plan_request *request, const struct plan_demand *demand) {
   bool writes = demand->direction == WEIR_WRITE;
   if (request->file && weir_task_has_files(demand->task)) return false;
-  if ((striped(request) || request->rate_per_s > 0) && demand->task != WEIR_TASK_BLOCKS) return false;
+  if ((plan_striped(request) || request->rate_per_s > 0) && demand->task != WEIR_TASK_BLOCKS) return false;
   if (request->file && (writes || (demand->cache == PLAN_COLD && !plan_has_word(&request->cache, PLAN_COLD)))) return false;
   return asked(&request->only, demand->direction) && asked(&request->task, demand->task) &&
          asked(&request->direction, demand->direction) && asked(&request->access, demand->access) &&
@@ -382,25 +365,16 @@ static bool asked_group(const struct plan_request *request, const struct plan_de
          asked(&request->process, demand->process) && asked_size(&request->request, demand->request_bytes);
 }
 
-/* What the user said about lines, what the task leaves no choice about, and all of FILE where that is a stream. */
-static void settle(const struct plan_request *request, struct plan_demand *demand) {
-  if (request->item_bytes) demand->item_bytes = request->item_bytes;
-  demand->members = striped(request);
-  demand->rate_per_s = request->rate_per_s;
-  plan_settle_demand(demand);
-  if (request->file && !request->size.count && weir_task_streams(demand->task)) demand->size_bytes = request->file_bytes;
-}
-
 static int add_suite_group(struct making *making, const struct suite_group *group) {
   struct draft draft = {group->demand,   group->name,           group->spec_count,  group->specs,  group->baseline,
                         group->priority, group->smallest_bytes, group->style_count, group->styles, group->loops};
-  struct plan_sizes sizes = sizes_for(making->request, group->demand.size_bytes);
+  struct plan_sizes sizes = plan_sizes_for(making->request, group->demand.size_bytes);
   if (draft.demand.access == WEIR_RANDOM && making->request->coverage > 0) draft.demand.coverage = making->request->coverage;
   int code = 0;
   for (unsigned i = 0; i < sizes.count && code == 0; i++) {
     if (i > 0 && sizes.values[i] == sizes.values[i - 1]) continue;
     draft.demand.size_bytes = sizes.values[i];
-    settle(making->request, &draft.demand);
+    plan_apply(making->request, &draft.demand);
     code = add_group(making, &draft);
   }
   return code;
@@ -453,120 +427,17 @@ static int groups_from_suite(struct making *making, const char *name) {
 
 /* ---- groups of words ---- */
 
-/* One axis for each word, in the order in which they turn: the last one fastest. */
-enum {
-  BY_TASK,
-  BY_DIRECTION,
-  BY_ACCESS,
-  BY_REQUEST,
-  BY_SIZE,
-  BY_DURABILITY,
-  BY_TARGET,
-  BY_CACHE,
-  BY_CONSUMER,
-  BY_PROCESS,
-  AXES
-};
-
-struct combination {
-  unsigned count[AXES], at[AXES];
-  uint64_t values[AXES][16];
-};
-
-static void take_words(struct combination *all, unsigned axis, const struct plan_words *words, unsigned usual) {
-  all->count[axis] = words->count ? words->count : 1;
-  all->values[axis][0] = usual;
-  for (unsigned i = 0; i < words->count; i++) all->values[axis][i] = (uint64_t)words->values[i];
-}
-
-static void take_sizes(struct combination *all, unsigned axis, const struct plan_sizes *sizes, uint64_t usual) {
-  all->count[axis] = sizes->count ? sizes->count : 1;
-  all->values[axis][0] = usual;
-  for (unsigned i = 0; i < sizes->count; i++) all->values[axis][i] = sizes->values[i];
-}
-
-static void take_request(struct combination *all, const struct plan_request *request) {
-  struct plan_sizes sizes = sizes_for(request, SIZE_DEFAULT);
-  take_words(all, BY_TASK, &request->task, WEIR_TASK_BLOCKS);
-  take_words(all, BY_DIRECTION, request->direction.count ? &request->direction : &request->only, WEIR_READ);
-  take_words(all, BY_ACCESS, &request->access, WEIR_SEQUENTIAL);
-  take_sizes(all, BY_REQUEST, &request->request, 0);
-  take_sizes(all, BY_SIZE, &sizes, SIZE_DEFAULT);
-  take_words(all, BY_DURABILITY, &request->durability, WEIR_DURABILITY_END);
-  take_words(all, BY_TARGET, &request->target, WEIR_TARGET_OVERWRITE);
-  take_words(all, BY_CACHE, &request->cache, PLAN_WARM);
-  take_words(all, BY_CONSUMER, &request->consumer, WEIR_CONSUMER_TOUCH);
-  take_words(all, BY_PROCESS, &request->process, PLAN_SAME);
-}
-
-static uint64_t word_of(const struct combination *all, unsigned axis) { return all->values[axis][all->at[axis]]; }
-
-static bool next_combination(struct combination *all) {
-  for (unsigned axis = AXES; axis-- > 0;) {
-    if (++all->at[axis] < all->count[axis]) return true;
-    all->at[axis] = 0;
-  }
-  return false;
-}
-
-/* Words that mean nothing in a combination take their plain value, so that it equals the one where they were not said. */
-static struct plan_demand demand_of(const struct combination *all, const struct plan_request *request) {
-  struct plan_demand demand = {
-      .task = (enum weir_task)word_of(all, BY_TASK),
-      .direction = (enum weir_direction)word_of(all, BY_DIRECTION),
-      .access = (enum weir_access)word_of(all, BY_ACCESS),
-      .durability = (enum weir_durability)word_of(all, BY_DURABILITY),
-      .target = (enum weir_target)word_of(all, BY_TARGET),
-      .consumer = (enum weir_consumer)word_of(all, BY_CONSUMER),
-      .cache = (enum plan_cache)word_of(all, BY_CACHE),
-      .process = (enum plan_process)word_of(all, BY_PROCESS),
-      .size_bytes = word_of(all, BY_SIZE),
-      .request_bytes = word_of(all, BY_REQUEST),
-      .coverage = 1,
-  };
-  settle(request, &demand);
-  if (demand.task == WEIR_TASK_WHOLE) {
-    demand.access = WEIR_SEQUENTIAL;
-    demand.request_bytes = 0;
-  }
-  if (demand.access == WEIR_RANDOM) {
-    if (!demand.request_bytes) demand.request_bytes = REQUEST_DEFAULT;
-    if (request->coverage > 0) demand.coverage = request->coverage;
-  }
-  if (demand.direction == WEIR_MIXED) {
-    demand.write_share = request->write_share > 0 ? request->write_share : PLAN_WRITE_SHARE_DEFAULT;
-    demand.target = WEIR_TARGET_OVERWRITE;
-    demand.task = WEIR_TASK_BLOCKS;
-    if (!request->durability.count) demand.durability = WEIR_DURABILITY_NONE;
-  } else if (demand.task == WEIR_TASK_COPY) {
-    if (!request->durability.count) demand.durability = WEIR_DURABILITY_NONE;
-  } else if (demand.direction == WEIR_READ) {
-    demand.durability = WEIR_DURABILITY_NONE;
-    demand.target = WEIR_TARGET_OVERWRITE;
-  } else if (demand.target == WEIR_TARGET_NEW || demand.target == WEIR_TARGET_TRUNCATE) {
-    demand.cache = PLAN_WARM;
-  }
-  return demand;
-}
-
 static bool demand_there(const struct plan *plan, const struct plan_demand *demand) {
   for (unsigned i = 0; i < plan->group_count; i++)
     if (plan_same_demand(&plan->groups[i].demand, demand)) return true;
   return false;
 }
 
-static int groups_from_words(struct making *making) {
-  struct combination all = {{0}, {0}, {{0}}};
-  take_request(&all, making->request);
-  int code = 0;
-  do {
-    struct draft draft = {.demand = demand_of(&all, making->request),
-                          .priority = making->plan->group_count,
-                          .smallest_bytes = SMALLEST_DEFAULT};
-    const bool wanted = asked(&making->request->only, draft.demand.direction);
-    if (wanted && !demand_there(making->plan, &draft.demand)) code = add_group(making, &draft);
-  } while (code == 0 && next_combination(&all));
-  return code;
+static int add_combination(void *context, const struct plan_demand *demand) {
+  struct making *making = context;
+  const struct draft draft = {.demand = *demand, .priority = making->plan->group_count, .smallest_bytes = SMALLEST_DEFAULT};
+  const bool wanted = asked(&making->request->only, demand->direction);
+  return wanted && !demand_there(making->plan, demand) ? add_group(making, &draft) : 0;
 }
 
 /* ---- putting it together ---- */
@@ -686,7 +557,7 @@ static int make_groups(struct making *making, const char *suite) {
   int code = parse_wishes(making);
   if (code == 0) code = parse_also(making);
   if (code == 0) code = parse_baseline(making);
-  if (code == 0) code = suite ? groups_from_suite(making, suite) : groups_from_words(making);
+  if (code == 0) code = suite ? groups_from_suite(making, suite) : plan_combine(making->request, add_combination, making);
   return code == 0 ? check_made(making) : code;
 }
 
@@ -698,11 +569,11 @@ int plan_make(const struct plan_request *request, const struct weir_method *cons
   int code = plan_check_request(request, error);
   if (code == 0) code = copy_settings(request, suite, out);
   struct making making = {.request = request, .plan = out, .error = error};
-  const struct plan_words member_threads = {1, {(int)striped(request)}};
+  const struct plan_words member_threads = {1, {(int)plan_striped(request)}};
   const struct plan_words *threads = request->threads.count ? &request->threads : &one_thread;
-  making.scope = (struct spec_scope){.methods = methods, .threads = striped(request) ? &member_threads : threads,
-                                     .place_count = striped(request) ? 1 : out->place_count, .places = out->places,
-                                     .members = striped(request), .option = "--method"};
+  making.scope = (struct spec_scope){.methods = methods, .threads = plan_striped(request) ? &member_threads : threads,
+                                     .place_count = plan_striped(request) ? 1 : out->place_count, .places = out->places,
+                                     .members = plan_striped(request), .option = "--method"};
   if (code == 0) code = make_groups(&making, suite);
   free(making.wishes);
   free(making.also);

@@ -22,6 +22,18 @@ bool plan_has_word(const struct plan_words *words, unsigned value);
 /* 0, or -EINVAL with *error filled. */
 int plan_check_request(const struct plan_request *request, struct plan_error *error);
 
+/* ---- combine.c ---- */
+
+/* The sizes to measure: what was said, else `usual`; never more than the user's file holds. */
+struct plan_sizes plan_sizes_for(const struct plan_request *request, uint64_t usual);
+/* Parts that a file is striped over, or 0. */
+unsigned plan_striped(const struct plan_request *request);
+/* What the user said beside the words, what the task leaves no choice about, and all of FILE where that is a stream. */
+void plan_apply(const struct plan_request *request, struct plan_demand *demand);
+/* Every combination of the words, in order, until `each` returns other than 0: then that is returned. */
+int plan_combine(const struct plan_request *request, int (*each)(void *context, const struct plan_demand *demand),
+                 void *context);
+
 /* ---- spec.c: 'family/variant[param=value|value,threads=2]' ---- */
 
 #define SPEC_VALUES_MAX 16u
