@@ -1,6 +1,6 @@
 /*
- * ahead.h - block streams as the library's own files use them. ahead.c opens, chooses and hands blocks out; flight.c keeps
- * several of them in flight. A reader of lines may put the rest of the block before in front of the next one: every block
+ * ahead.h - block streams as the library's own files use them. ahead_open.c opens and chooses, ahead.c hands blocks out,
+ * flight.c keeps several of them in flight. A reader of lines may put the rest of the block before in front of the next one: every block
  * has that much room before it.
  */
 #ifndef WEIR_AHEAD_H
@@ -64,7 +64,7 @@ struct weir_stream {
   struct weir_error error; /* error.path is set from the start */
 };
 
-/* ---- ahead.c ---- */
+/* ---- ahead_open.c ---- */
 
 /* As weir_stream_open and weir_stream_open_file; `room`: keep room before each block. */
 int weir__stream_open(const char *path, const struct weir_stream_options *options, bool room, struct weir_stream **out,
@@ -73,6 +73,19 @@ int weir__stream_open_file(struct weir_file *file, const struct weir_stream_opti
                            struct weir_stream **out, struct weir_error *error);
 /* Another stream of the same file, which must stay open as long: one block in memory, read when it is wanted. */
 int weir__stream_clone(const struct weir_stream *stream, struct weir_stream **out);
+/* Memory for `count` blocks, of how many there are without a flight; `flags` of weir__pages_get. */
+int weir__slots_make(struct weir_stream *stream, unsigned count, unsigned flags);
+void weir__slots_drop(struct weir_stream *stream);
+unsigned weir__slots_at_rest(const struct weir_stream *stream);
+/* From a file that passes the page cache by to the same file through it. */
+int weir__stream_take_plain(struct weir_stream *stream);
+/* What is told from now on: plain reads, for this reason, a constant. */
+void weir__stream_buffered(struct weir_stream *stream, const char *reason);
+/* What is in flight has ended. */
+void weir__stream_release(struct weir_stream *stream);
+
+/* ---- ahead.c ---- */
+
 /* Goes on at `offset` of the file. No block reaches across `cut`, and those behind it are small. Only for clones. */
 void weir__stream_restart(struct weir_stream *stream, uint64_t offset, uint64_t cut);
 /*
