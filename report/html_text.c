@@ -47,16 +47,12 @@ void html_name(FILE *out, const char *name) {
   text_release(&text);
 }
 
+static void put_element(const struct page *page, const char *element, const char *line) {
+  fprintf(page->out, "<%s>", element);
+  html_escape(page->out, line);
+  fprintf(page->out, "</%s>\n", element);
+}
+
 void html_lines(const struct page *page, const char *element, void (*print)(const struct page *page)) {
-  char *text = page_printed(page, print), *end;
-  for (char *line = text; line != NULL && *line != '\0'; line = end) {
-    end = line + strcspn(line, "\n");
-    if (*end != '\0') *end++ = '\0';
-    line += strspn(line, " ");
-    if (*line == '\0') continue;
-    fprintf(page->out, "<%s>", element);
-    html_escape(page->out, line);
-    fprintf(page->out, "</%s>\n", element);
-  }
-  free(text);
+  page_lines(page, print, put_element, element);
 }

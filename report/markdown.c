@@ -54,19 +54,14 @@ static void put_name(FILE *out, const char *name) {
 
 /* ---- sentences of the table report --------------------------------------------------------------------------------- */
 
-/* Each line of it after `mark`. */
+static void put_line(const struct page *page, const char *mark, const char *line) {
+  fputs(mark, page->out);
+  put_escaped(page->out, line);
+  putc('\n', page->out);
+}
+
 static void put_lines(const struct page *page, const char *mark, void (*print)(const struct page *page)) {
-  char *text = page_printed(page, print), *end;
-  for (char *line = text; line != NULL && *line != '\0'; line = end) {
-    end = line + strcspn(line, "\n");
-    if (*end != '\0') *end++ = '\0';
-    line += strspn(line, " ");
-    if (*line == '\0') continue;
-    fputs(mark, page->out);
-    put_escaped(page->out, line);
-    putc('\n', page->out);
-  }
-  free(text);
+  page_lines(page, print, put_line, mark);
 }
 
 /* ---- the answer ---------------------------------------------------------------------------------------------------- */

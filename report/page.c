@@ -2,6 +2,7 @@
 #include "report/page.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define WIDTH_ENDLESS ((size_t)1 << 30)
 
@@ -62,7 +63,8 @@ void page_sentence(const struct page *page, const char *mark, const char *senten
   display_wrap(page->out, &(struct display_box){page->width, PAGE_INDENT, PAGE_INDENT}, sentence);
 }
 
-char *page_printed(const struct page *page, void (*print)(const struct page *page)) {
+/* The caller frees it; NULL when there is no memory. */
+static char *printed(const struct page *page, void (*print)(const struct page *page)) {
   char *text = NULL;
   size_t length;
   struct page inner = *page;
@@ -74,4 +76,15 @@ char *page_printed(const struct page *page, void (*print)(const struct page *pag
   if (fclose(inner.out) == 0) return text;
   free(text);
   return NULL;
+}
+
+void page_lines(const struct page *page, void (*print)(const struct page *page), page_line *each, const char *with) {
+  char *text = printed(page, print), *end;
+  for (char *line = text; line != NULL && *line != '\0'; line = end) {
+    end = line + strcspn(line, "\n");
+    if (*end != '\0') *end++ = '\0';
+    line += strspn(line, " ");
+    if (*line != '\0') each(page, with, line);
+  }
+  free(text);
 }

@@ -55,8 +55,9 @@ void page_glue(struct text *out, size_t from);
 /* A name of any bytes, on one line. */
 void page_put_glued(struct text *out, const char *name);
 
-/* What `print` prints for this page, without colours and unwrapped; NULL when there is no memory. The caller frees it. */
-char *page_printed(const struct page *page, void (*print)(const struct page *page));
+/* What `print` prints for this page, without colours and unwrapped: `each` gets every line that is not empty, and `with`. */
+typedef void page_line(const struct page *page, const char *with, const char *line);
+void page_lines(const struct page *page, void (*print)(const struct page *page), page_line *each, const char *with);
 
 /* ---- table.c: head and foot of a page and of a group ---- */
 
