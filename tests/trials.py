@@ -2,10 +2,13 @@
 world small: another user, no io_uring. A script puts this folder into its path and ends with sys.exit(run_all(globals())).
 """
 import ctypes
+import fcntl
 import os
+import pty
 import struct
 import subprocess
 import tempfile
+import termios
 import time
 
 
@@ -39,6 +42,25 @@ def run_all(names, place=None, leaves_nothing=False):
                 print("FAIL", name, "-", type(problem).__name__, problem)
             os.chdir("/")
     return 1 if failed else 77 if skipped == len(tests) else 0
+
+
+def on_terminal(columns, command, environment):
+    """What the command writes to a terminal of so many columns, and its exit code."""
+    child, terminal = pty.fork()
+    if child == 0:
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+        os.execve(command[0], command, environment)
+    text = b""
+    while True:
+        try:
+            piece = os.read(terminal, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        text += piece
+    os.close(terminal)
+    return text.decode(), os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def become_nobody():

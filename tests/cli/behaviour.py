@@ -4,21 +4,18 @@
 Interrupts, killed runs, closed pipes, full disks, links, user files, options against help and parser. Each test runs in an
 empty directory, and nothing may be left in it that the test did not ask for.
 """
-import fcntl
 import json
 import os
 import pathlib
-import pty
 import re
 import shutil
 import signal
-import struct
 import subprocess
 import sys
-import termios
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import trials
 from trials import expect, run_all
 
 WEIR = str(pathlib.Path(sys.argv[1]).resolve())
@@ -170,23 +167,9 @@ def test_user_file_stays_as_it_is():
 
 def on_terminal(columns, term, *arguments):
     """What the program writes to a terminal of so many columns."""
-    child, terminal = pty.fork()
-    if child == 0:
-        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-        os.environ["TERM"] = term
-        os.execv(WEIR, [WEIR, *arguments])
-    text = b""
-    while True:
-        try:
-            piece = os.read(terminal, 65536)
-        except OSError:
-            break
-        if not piece:
-            break
-        text += piece
-    os.close(terminal)
-    expect(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
-    return text.decode()
+    text, code = trials.on_terminal(columns, [WEIR, *arguments], {**os.environ, "TERM": term})
+    expect(code, 0)
+    return text
 
 
 def test_progress_keeps_round_and_time_on_narrow_terminals():

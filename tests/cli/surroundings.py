@@ -7,18 +7,15 @@ a stored run file or on runs of a few milliseconds.
 import json
 import os
 import pathlib
-import pty
-import fcntl
 import re
 import shutil
 import signal
-import struct
 import subprocess
 import sys
-import termios
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import trials
 from trials import Skip, expect, run_all
 
 WEIR = str(pathlib.Path(sys.argv[1]).resolve())
@@ -42,21 +39,8 @@ def weir(*arguments, before=(), **more):
 
 def on_terminal(columns, *arguments, **more):
     """What the program writes to a terminal of so many columns, and its exit code."""
-    child, terminal = pty.fork()
-    if child == 0:
-        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-        os.execve(WEIR, [WEIR, *arguments], surroundings(**more))
-    text = b""
-    while True:
-        try:
-            piece = os.read(terminal, 65536)
-        except OSError:
-            break
-        if not piece:
-            break
-        text += piece
-    os.close(terminal)
-    return text.decode().replace("\r\n", "\n"), os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    text, code = trials.on_terminal(columns, [WEIR, *arguments], surroundings(**more))
+    return text.replace("\r\n", "\n"), code
 
 
 def table_on_terminal(columns, *options, **more):

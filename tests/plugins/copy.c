@@ -1,5 +1,6 @@
 /*
  * copy.c - a plugin for the tests: pread as fd/pread does it, once exactly and once with every request made longer by 6 %.
+ * Built with PAIR, it has one method, pair/read, made longer by that share: two builds are an old and a new one.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +11,12 @@
 
 struct copy_state { int fd; void *block; };
 
-static const double exact = 0, slow = 0.06; /* shares by which a request is made longer; weir_method.data */
+/* Shares by which a request is made longer; weir_method.data. */
+#ifdef PAIR
+static const double pair = PAIR;
+#else
+static const double exact = 0, slow = 0.06;
+#endif
 
 static int copy_setup(void *state, const struct weir_job *job) {
   struct copy_state *s = state;
@@ -75,8 +81,13 @@ static const struct weir_param copy_params[] = {{.name = "block", .kind = WEIR_P
    .params = copy_params, .param_count = 1, .state_size = sizeof(struct copy_state), .setup = copy_setup,                   \
    .open = copy_open, .run = copy_run, .close = copy_close, .teardown = copy_teardown, .data = &(share)}
 
+#ifdef PAIR
+static const struct weir_method pair_read = COPY("pair/read", pair);
+static const struct weir_method *const copy_methods[] = {&pair_read, NULL};
+#else
 static const struct weir_method copy_exact = COPY("copy/exact", exact), copy_slow = COPY("copy/slow", slow);
 static const struct weir_method *const copy_methods[] = {&copy_exact, &copy_slow, NULL};
+#endif
 
 weir_plugin_entry WEIR_PLUGIN_ENTRY;
 const struct weir_method *const *WEIR_PLUGIN_ENTRY(uint32_t abi) { return abi == WEIR_METHOD_ABI ? copy_methods : NULL; }
