@@ -45,8 +45,10 @@ static void zsh_value(const struct values *values, const char *argument) {
   }
 }
 
+/* A value that may be left out stands right behind the sign, and has two colons. */
 static void zsh_name(const struct option_row *row, const char *dashes, const char *name) {
-  printf("    '%s%s%s%s[", row->kind == OPTION_TEXTS ? "*" : "", dashes, name, row->argument ? (dashes[1] ? "=" : "+") : "");
+  const char *sign = !row->argument ? "" : !dashes[1] ? "+" : row->otherwise ? "=-" : "=";
+  printf("    '%s%s%s%s[", row->kind == OPTION_TEXTS ? "*" : "", dashes, name, sign);
   completion_help(row->help);
   printf("]");
 }
@@ -56,6 +58,8 @@ static void zsh_option(const struct option_row *row) {
   const char letter[] = {row->letter, '\0'};
   for (int i = row->letter ? 0 : 1; i < 2; i++) {
     zsh_name(row, i ? "--" : "-", i ? row->name : letter);
+    if (row->otherwise) printf(":");
+    if (row->otherwise && values.kind == VALUE_NONE) printf(":%s: ", row->argument);
     if (values.kind != VALUE_NONE) zsh_value(&values, row->argument);
     printf("' \\\n");
   }
