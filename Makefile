@@ -12,8 +12,9 @@ setup-peers:
 setup-check:
 	@sh scripts/setup.sh check
 
-$(BUILD)/build.ninja:
-	meson setup $(BUILD) --prefix $(PREFIX)
+# Packages that came later may be used by a build that was configured without them.
+$(BUILD)/build.ninja: $(wildcard build.packages)
+	meson setup $(if $(wildcard $(BUILD)/build.ninja),--reconfigure) $(BUILD) --prefix $(PREFIX)
 
 # What npm could not bring last time, the HTML report, is tried again.
 build: $(BUILD)/build.ninja
@@ -77,4 +78,4 @@ uninstall:
 	@python3 scripts/uninstall.py $(BUILD)
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-threads $(BUILD)-fuzz
+	rm -rf $(BUILD) build.packages $(BUILD)-sanitize $(BUILD)-threads $(BUILD)-fuzz

@@ -49,6 +49,7 @@ echo "setup: installing$missing$extra"
 export DEBIAN_FRONTEND=noninteractive
 $as_root apt-get update -qq || [ -z "$missing" ] || exit 2
 [ -z "$missing" ] || $as_root apt-get install -y -qq --no-install-recommends $missing >/dev/null
+touch "$(dirname "$0")/../build.packages" # make configures again what was configured without them
 # One by one where they do not come together: what cannot be had takes nothing else with it.
 install_extra() { $as_root apt-get install -y -qq --no-install-recommends --no-remove "$@" >/dev/null 2>&1; }
 [ -z "$extra" ] || install_extra $extra && exit 0

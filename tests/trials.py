@@ -5,6 +5,7 @@ import ctypes
 import fcntl
 import os
 import pty
+import shutil
 import struct
 import subprocess
 import tempfile
@@ -61,6 +62,16 @@ def on_terminal(columns, command, environment):
         text += piece
     os.close(terminal)
     return text.decode(), os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def why_no_mounts():
+    """Why nothing can be mounted in a name space of one's own here, as in a chroot; None: it can."""
+    if os.geteuid():
+        return "mounts need root"
+    if not shutil.which("unshare"):
+        return "unshare is not installed"
+    tried = subprocess.run(["unshare", "-m", "true"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return "no mount name space can be made here" if tried.returncode else None
 
 
 def become_nobody():

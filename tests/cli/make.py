@@ -19,7 +19,7 @@ import time
 import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from trials import Skip, expect, run_all
+from trials import Skip, expect, run_all, why_no_mounts
 
 WEIR = str(pathlib.Path(sys.argv[1]).resolve())
 LINE = re.compile(r"(?P<name>.*): (?P<what>[^,]*), (?P<size>\d+) bytes( \([^)]*\))?, seed 0x(?P<seed>[0-9A-F]+), "
@@ -306,8 +306,8 @@ def test_progress_on_a_terminal_only():
 
 def on_mount(script, *arguments, make="mkfs.ext4 -q image"):
     """Runs the script where `point` is a file system of its own, in a name space that takes the mount along when it ends."""
-    if os.geteuid():
-        raise Skip("mounts need root")
+    if why_no_mounts():
+        raise Skip(why_no_mounts())
     if make and not shutil.which(make.split()[0]):
         raise Skip(f"{make.split()[0]} is not installed")
     os.mkdir("point")

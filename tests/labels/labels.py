@@ -14,6 +14,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from trials import why_no_mounts
+
 SIZE = 1 << 20
 BENCH = ["bench", "-q", "-m", "fd/pread", "--rounds", "1", "--seed", "1", "--format", "json"]
 ALL = {"ram-backed", "holes", "unwritten", "compressible", "compressing", "overlay", "fuse", "network", "loop"}
@@ -222,12 +225,9 @@ def main(weir):
 
 if __name__ == "__main__":
     program = str(pathlib.Path(sys.argv[1]).resolve())
-    if os.geteuid() != 0:
-        print("SKIP all of it: mounts need root")
-        sys.exit(77)
     if "--inside" in sys.argv:
         sys.exit(main(program))
-    if not shutil.which("unshare") or subprocess.run(["unshare", "-m", "true"], stderr=subprocess.DEVNULL).returncode:
-        print("SKIP all of it: no mount name space can be made here")
+    if why_no_mounts():
+        print("SKIP all of it:", why_no_mounts())
         sys.exit(77)
     os.execvp("unshare", ["unshare", "-m", "--propagation", "private", sys.executable, __file__, program, "--inside"])

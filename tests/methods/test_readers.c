@@ -22,6 +22,7 @@
 
 #include "base/units.h"
 #include "methods/methods.h"
+#include "methods/stream.h"
 #include "os/os.h"
 #include "utf8_reference.h"
 
@@ -330,10 +331,20 @@ static void check_whole(const struct life *life, const struct outcome *o) {
 
 /* ---- which methods, with which parameters -------------------------------------------------------------------------- */
 
+/* The C++ methods of a build without such a compiler: their rows say so, and nothing more can be tried. */
+static bool is_left_out(const struct weir_method *method) {
+  static bool told;
+  if (stream_built_in() || strncmp(method->name, "stream/", 7) != 0) return false;
+  if (!told) printf("SKIPPED %s: built without a C++ compiler\n", method->name);
+  told = true;
+  return true;
+}
+
 static bool is_chosen(const struct weir_method *method) {
   static const char *const families[] = {"text/", "lines/", "iconv/", "stream/getline", "weir/"};
   const uint32_t tasks = WEIR_BIT(WEIR_TASK_LINES) | WEIR_BIT(WEIR_TASK_TEXT);
   if (!(method->tasks & tasks) || !(method->directions & WEIR_BIT(WEIR_READ))) return false;
+  if (is_left_out(method)) return false;
   if (chosen) return strncmp(method->name, chosen, strlen(chosen)) == 0;
   for (size_t i = 0; i < METHODS_COUNT(families); i++)
     if (strncmp(method->name, families[i], strlen(families[i])) == 0) return true;
