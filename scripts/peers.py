@@ -369,7 +369,7 @@ def main():
         sys.exit(__doc__)
     build, names = pathlib.Path(arguments[0]).resolve(), arguments[1:]
     rows = []
-    print(f"{'task':50} {'by':5} {'ratio':>7}  {'95% interval':16} {'asked':>6} {'limit':>6}  against")
+    print(f"{'task':50} {'by':8} {'ratio':>7}  {'95% interval':16} {'asked':>6} {'limit':>6}  against")
     with tempfile.TemporaryDirectory(prefix="peers-", dir=build) as folder:
         for key, tasks in choose(names).items():
             for part in without_missing(build, tasks):
