@@ -274,64 +274,53 @@ struct weir_lines_state; /* private */
 struct weir_lines {
   const char *base, *next;    /* private: the block, and its next line */
   const uint32_t *end, *stop; /* private: where that line ends, counted from `base`; behind the last such place */
-  size_t trim_above;          /* private: 0 where lines may end with a CR that is to be cut off, else SIZE_MAX */
+  uint32_t gap;               /* private: bytes between the end of a line and the next one */
   struct weir_lines_state *state;
   uint64_t skipped; /* lines left out because of WEIR_LONG_SKIP */
   int failed;       /* private: why it is not open */
 };
 
-int weir_lines_open(struct weir_lines *lines, const char *path, const struct weir_lines_options *options,
-                    struct weir_error *error);
+static inline int weir_lines_open(struct weir_lines *lines, const char *path, const struct weir_lines_options *options,
+                                  struct weir_error *error);
 /* Lines of memory that stays the caller's and unchanged until the close. */
-int weir_lines_open_memory(struct weir_lines *lines, const void *data, size_t size, const struct weir_lines_options *options,
-                           struct weir_error *error);
+static inline int weir_lines_open_memory(struct weir_lines *lines, const void *data, size_t size,
+                                         const struct weir_lines_options *options, struct weir_error *error);
 /* Lines of an open file from its position on; `file` stays the caller's and must not be used until the close, which leaves
  * its position behind the line given last. Where there are no positions, what was read ahead is lost. */
 struct weir_file;
-int weir_lines_open_file(struct weir_lines *lines, struct weir_file *file, const struct weir_lines_options *options,
-                         struct weir_error *error);
+static inline int weir_lines_open_file(struct weir_lines *lines, struct weir_file *file,
+                                       const struct weir_lines_options *options, struct weir_error *error);
+/* The next line: 1, 0 at the end, or an error. */
+static inline int weir_lines_next(struct weir_lines *lines, struct weir_slice *line);
 /* Loads the next block; weir_lines_next calls it. 1, 0 or an error. */
-int weir_lines_fill(struct weir_lines *lines);
+static inline int weir_lines_fill(struct weir_lines *lines);
 /* Ends it and gives the first error that a call on these lines met; that of a failed open leaves *error alone, which the
  * open has filled. Closing twice is 0. */
-int weir_lines_close(struct weir_lines *lines, struct weir_error *error);
-const struct weir_error *weir_lines_error(const struct weir_lines *lines);
-
-/* The next line: 1, 0 at the end, or an error. */
-static inline int weir_lines_next(struct weir_lines *lines, struct weir_slice *line) {
-  if (lines->end == lines->stop) {
-    int filled = weir_lines_fill(lines);
-    if (filled <= 0) return filled;
-  }
-  const char *stop = lines->base + *lines->end++;
-  line->data = lines->next;
-  line->size = (size_t)(stop - line->data);
-  lines->next = stop + 1;
-  if (line->size > lines->trim_above && stop[-1] == '\r') line->size--;
-  return 1;
-}
+static inline int weir_lines_close(struct weir_lines *lines, struct weir_error *error);
+static inline const struct weir_error *weir_lines_error(const struct weir_lines *lines);
 /* Marks of the line given last, of enum weir_line_mark. */
-unsigned weir_lines_marks(const struct weir_lines *lines);
+static inline unsigned weir_lines_marks(const struct weir_lines *lines);
 /* Where the line given last begins: its byte in the file, the first is 0, and its number, the first is 1; each may be NULL.
  * Parts of a line begin each at their own byte and have one number; lines left out are counted. */
-void weir_lines_position(const struct weir_lines *lines, uint64_t *offset, uint64_t *number);
+static inline void weir_lines_position(const struct weir_lines *lines, uint64_t *offset, uint64_t *number);
 
-/* All lines of a block at once, for the tightest loops: */
+/* All lines of a block at once, for the tightest loops. In one batch all lines end with LF, or all with CR and LF: a file
+ * that mixes them comes in more batches. */
 struct weir_batch {
   const char *base;
-  const uint32_t *ends; /* where line i ends in `base`; it begins behind the LF of the one before, line 0 at `begin` */
+  const uint32_t *ends; /* where line i ends in `base`; the next one begins `gap` bytes behind that, line 0 at `begin`,
+                           which is ends[-1] + gap, too, in 32 bits */
   size_t begin, count;
-  bool trim;       /* some line ends with a CR that is to be cut off */
+  uint32_t gap;
   uint64_t number; /* of the first line, counted from 1 */
 };
 /* What weir_lines_next has not given yet of this block, else the next block. 1, 0 or an error. May be mixed with it. */
-int weir_lines_batch(struct weir_lines *lines, struct weir_batch *batch);
+static inline int weir_lines_batch(struct weir_lines *lines, struct weir_batch *batch);
 static inline struct weir_slice weir_batch_line(const struct weir_batch *batch, size_t i) {
-  size_t begin = i ? (size_t)batch->ends[i - 1] + 1 : batch->begin;
+  const uint32_t *end = batch->ends + i, begin = end[-1] + batch->gap;
   struct weir_slice line;
   line.data = batch->base + begin;
-  line.size = batch->ends[i] - begin;
-  if (batch->trim && line.size && line.data[line.size - 1] == '\r') line.size--;
+  line.size = *end - begin;
   return line;
 }
 
@@ -751,6 +740,90 @@ enum weir_feature {
   WEIR_FEATURE_HUGE_PAGES
 };
 bool weir_can(const char *path, enum weir_feature feature, const char **reason);
+
+/* ---- bodies of inline functions ------------------------------------------------------------------------------------ */
+
+/*
+ * Nothing to read here for who uses the library. The functions named weir__ are those in it, for other languages to bind to.
+ * They get a copy of the caller's struct weir_lines: its own address is never given away, so that a compiler keeps it in
+ * registers while a loop goes from line to line. In memory each line would wait for what the one before it stored.
+ */
+int weir__lines_open(struct weir_lines *lines, const char *path, const struct weir_lines_options *options,
+                     struct weir_error *error);
+int weir__lines_open_memory(struct weir_lines *lines, const void *data, size_t size,
+                            const struct weir_lines_options *options, struct weir_error *error);
+int weir__lines_open_file(struct weir_lines *lines, struct weir_file *file, const struct weir_lines_options *options,
+                          struct weir_error *error);
+int weir__lines_fill(struct weir_lines *lines);
+int weir__lines_batch(struct weir_lines *lines, struct weir_batch *batch);
+int weir__lines_close(struct weir_lines *lines, struct weir_error *error);
+const struct weir_error *weir__lines_error(const struct weir_lines *lines);
+unsigned weir__lines_marks(const struct weir_lines *lines);
+void weir__lines_position(const struct weir_lines *lines, uint64_t *offset, uint64_t *number);
+
+static inline int weir_lines_open(struct weir_lines *lines, const char *path, const struct weir_lines_options *options,
+                                  struct weir_error *error) {
+  struct weir_lines copy;
+  const int code = weir__lines_open(lines ? &copy : NULL, path, options, error);
+  if (lines) *lines = copy;
+  return code;
+}
+static inline int weir_lines_open_memory(struct weir_lines *lines, const void *data, size_t size,
+                                         const struct weir_lines_options *options, struct weir_error *error) {
+  struct weir_lines copy;
+  const int code = weir__lines_open_memory(lines ? &copy : NULL, data, size, options, error);
+  if (lines) *lines = copy;
+  return code;
+}
+static inline int weir_lines_open_file(struct weir_lines *lines, struct weir_file *file,
+                                       const struct weir_lines_options *options, struct weir_error *error) {
+  struct weir_lines copy;
+  const int code = weir__lines_open_file(lines ? &copy : NULL, file, options, error);
+  if (lines) *lines = copy;
+  return code;
+}
+static inline int weir_lines_fill(struct weir_lines *lines) {
+  struct weir_lines copy = *lines;
+  const int result = weir__lines_fill(&copy);
+  *lines = copy;
+  return result;
+}
+static inline int weir_lines_next(struct weir_lines *lines, struct weir_slice *line) {
+  if (lines->end == lines->stop) {
+    const int filled = weir_lines_fill(lines);
+    if (filled <= 0) return filled;
+  }
+  const char *stop = lines->base + *lines->end++;
+  line->data = lines->next;
+  line->size = (size_t)(stop - line->data);
+  lines->next = stop + lines->gap;
+  return 1;
+}
+static inline int weir_lines_batch(struct weir_lines *lines, struct weir_batch *batch) {
+  struct weir_lines copy = *lines;
+  const int result = weir__lines_batch(&copy, batch);
+  *lines = copy;
+  return result;
+}
+static inline int weir_lines_close(struct weir_lines *lines, struct weir_error *error) {
+  if (!lines) return 0;
+  struct weir_lines copy = *lines;
+  const int code = weir__lines_close(&copy, error);
+  *lines = copy;
+  return code;
+}
+static inline const struct weir_error *weir_lines_error(const struct weir_lines *lines) {
+  const struct weir_lines copy = *lines;
+  return weir__lines_error(&copy);
+}
+static inline unsigned weir_lines_marks(const struct weir_lines *lines) {
+  const struct weir_lines copy = *lines;
+  return weir__lines_marks(&copy);
+}
+static inline void weir_lines_position(const struct weir_lines *lines, uint64_t *offset, uint64_t *number) {
+  const struct weir_lines copy = *lines;
+  weir__lines_position(&copy, offset, number);
+}
 
 #ifdef __cplusplus
 }

@@ -231,7 +231,7 @@ static size_t lines_before(const struct weir_batch *batch, uint64_t offset, uint
   size_t low = 1, high = batch->count; /* line `high` and those behind it begin at or behind `to` */
   while (low < high) {
     const size_t middle = low + (high - low) / 2;
-    const uint64_t begin = offset + ((size_t)batch->ends[middle - 1] + 1 - batch->begin);
+    const uint64_t begin = offset + ((size_t)batch->ends[middle - 1] + batch->gap - batch->begin);
     if (begin >= to)
       high = middle;
     else

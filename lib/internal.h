@@ -103,7 +103,9 @@ void weir__cannot(const struct os_stat *stat, enum weir_feature feature);
 /* How much of the range the page cache holds, 0 to 100; -1 unknown. */
 int weir__cached_percent(os_file file, uint64_t offset, uint64_t length);
 /* The part of a file that is wanted; no bytes: all from there on. */
-struct weir__part { uint64_t offset, bytes; };
+struct weir__part {
+  uint64_t offset, bytes;
+};
 /* What WEIR_AUTO does. Fills all of *how. */
 void weir__choose(os_file file, const struct os_stat *stat, enum weir_use use, struct weir__part range,
                   struct weir_choice *how);
@@ -134,13 +136,14 @@ int weir__read_whole(os_file file, const struct os_stat *stat, const char *path,
 int weir__records_open(const char *path, const struct weir_record_format *format, size_t block_bytes,
                        struct weir_records **out, struct weir_error *error);
 
-/* ---- scan.c, scan_x86.c or scan_plain.c: newlines ---- */
+/* ---- scan.c; scan_plain.c, or scan_x86.c and its kin: newlines ---- */
 
 /*
  * Finds LF in [data + from, data + size), size < 2^32: writes up to `max` of their offsets, counted from `data`, to `ends`
- * and returns how many; *used is how far it got: to `size`, or behind the last one where `ends` is full. *cr is set when one
- * of them has a CR right before it, at or behind `data`, and else left alone. Never reads outside of [data, data + size); of
- * `ends` it may write entries above the count, but never above `max`.
+ * and returns how many; *used is how far it got: to `size`, or behind the last one where `ends` is full, or not as far where
+ * it found some and has room for fewer than 64 more. *cr is set when one of them has a CR right before it, at or behind
+ * `data`, and else left alone. Never reads outside of [data, data + size); of `ends` it may write entries above the count,
+ * but never above `max`.
  */
 size_t weir__scan_lines(const char *data, size_t from, size_t size, uint32_t *ends, size_t max, size_t *used, bool *cr);
 uint64_t weir__count_newlines(const char *data, size_t size);

@@ -78,7 +78,7 @@ static size_t lines_of_bytes(const struct weir_batch *batch, size_t bytes) {
   size_t low = 0, high = batch->count - 1; /* the first line that reaches `bytes`, or the last */
   while (low < high) {
     const size_t middle = low + (high - low) / 2;
-    if ((size_t)batch->ends[middle] + 1 - batch->begin >= bytes)
+    if ((size_t)batch->ends[middle] + batch->gap - batch->begin >= bytes)
       high = middle;
     else
       low = middle + 1;
@@ -90,7 +90,7 @@ static struct weir_batch split(struct weir_batch *rest, size_t lines, size_t byt
   struct weir_batch part = *rest;
   if (bytes) part.count = lines_of_bytes(rest, bytes);
   if (lines && part.count > lines) part.count = lines;
-  rest->begin = (size_t)part.ends[part.count - 1] + 1;
+  rest->begin = (size_t)part.ends[part.count - 1] + part.gap;
   rest->ends += part.count;
   rest->count -= part.count;
   rest->number += part.count;

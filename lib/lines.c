@@ -43,9 +43,9 @@ struct weir_lines_state {
   /* Lines found and not given: run ... found - 1 of `ends`, counted from `base`. */
   const char *base;
   size_t run, found;
-  bool trim;
-  uint32_t *ends;
-  uint32_t end; /* of a line that has no newline */
+  bool trim;       /* some of them end with a CR that is to be cut off */
+  uint32_t *ends;  /* the place before the first one is there, too */
+  uint32_t end[2]; /* of a line that has no newline */
 
   bool skipping; /* up to the next newline at or behind `skip_from`; not beyond `skip_to` */
   uint64_t skip_from, skip_to;
@@ -56,6 +56,7 @@ struct weir_lines_state {
   /* What the caller has: lines that end at `given` and behind. */
   const uint32_t *given;
   size_t given_begin;
+  uint32_t given_gap;
   uint64_t given_offset, given_number;
   unsigned given_marks;
   struct last last; /* before that */
@@ -85,33 +86,50 @@ static void advance(struct weir_lines_state *s, size_t bytes) {
   s->offset += bytes;
 }
 
-/* Lines first ... first + count - 1 of `ends`, the first from s->next on. */
-static int give(struct weir_lines *lines, struct weir_lines_state *s, const char *base, const uint32_t *ends, size_t first,
-                size_t count, bool trim, unsigned marks) {
+/* `count` lines, the first from s->next on; so that a loop over them need not ask which one is the first, the place before
+ * its end is made that of a line before it. */
+static int give(struct weir_lines *lines, struct weir_lines_state *s, const char *base, uint32_t *ends, size_t count,
+                uint32_t gap, unsigned marks) {
   lines->base = base;
   lines->next = s->next;
-  lines->end = s->given = ends + first;
-  lines->stop = ends + first + count;
+  lines->end = s->given = ends;
+  lines->stop = ends + count;
+  lines->gap = s->given_gap = gap;
   s->given_begin = (size_t)(s->next - base);
-  lines->trim_above = trim ? 0 : SIZE_MAX;
+  ends[-1] = (uint32_t)s->given_begin - gap;
   s->given_offset = s->offset;
   s->given_number = s->number;
   s->given_marks = marks;
   return 1;
 }
 
+/* How many of the next `count` lines end alike, with CR and LF or with LF alone. Those with CR now end before it. */
+static size_t end_alike(struct weir_lines_state *s, size_t count, uint32_t *gap) {
+  uint32_t *ends = s->ends + s->run;
+  const bool cr = s->base + ends[0] != s->next && s->base[ends[0] - 1] == '\r';
+  size_t alike = 1;
+  while (alike < count && (s->base[ends[alike] - 1] == '\r') == cr) alike++;
+  *gap = cr ? 2 : 1;
+  if (cr) {
+    for (size_t i = 0; i < alike; i++) ends[i]--;
+  }
+  return alike;
+}
+
 static int give_run(struct weir_lines *lines, struct weir_lines_state *s, size_t count) {
-  (void)give(lines, s, s->base, s->ends, s->run, count, s->trim, 0);
+  uint32_t gap = 1;
+  if (s->trim) count = end_alike(s, count, &gap);
+  (void)give(lines, s, s->base, s->ends + s->run, count, gap, 0);
   s->run += count;
   s->number += count;
-  advance(s, (size_t)s->ends[s->run - 1] + 1 - (size_t)(s->next - s->base));
+  advance(s, (size_t)s->ends[s->run - 1] + gap - (size_t)(s->next - s->base));
   return 1;
 }
 
 /* The next `size` bytes as they are: a CR at their end belongs to them. */
 static int give_bytes(struct weir_lines *lines, struct weir_lines_state *s, size_t size, unsigned marks) {
-  s->end = (uint32_t)size;
-  (void)give(lines, s, s->next, &s->end, 0, 1, false, marks);
+  s->end[1] = (uint32_t)size;
+  (void)give(lines, s, s->next, &s->end[1], 1, 0, marks);
   advance(s, size);
   return 1;
 }
@@ -121,11 +139,11 @@ static struct last last_given(const struct weir_lines *lines) {
   const struct weir_lines_state *s = lines->state;
   if (lines->end == s->given) return s->last;
   const uint32_t *line = lines->end - 1;
-  const size_t begin = line == s->given ? s->given_begin : (size_t)line[-1] + 1;
+  const size_t begin = line == s->given ? s->given_begin : (size_t)line[-1] + s->given_gap;
   const uint64_t offset = s->given_offset + (begin - s->given_begin);
   return (struct last){.offset = offset,
                        .number = s->given_number + (size_t)(line - s->given),
-                       .behind = offset + (*line - begin) + (s->given_marks ? 0 : 1),
+                       .behind = offset + (*line - begin) + s->given_gap,
                        .marks = s->given_marks};
 }
 
@@ -322,7 +340,7 @@ static int step(struct weir_lines *lines, struct weir_lines_state *s) {
   return load(s);
 }
 
-int weir_lines_fill(struct weir_lines *lines) {
+int weir__lines_fill(struct weir_lines *lines) {
   struct weir_lines_state *s = lines->state;
   if (!s) return lines->failed ? lines->failed : WEIR_EBADF;
   if (s->process != weir__process()) return report(s, WEIR_EFORKED, 0);
@@ -336,9 +354,9 @@ int weir_lines_fill(struct weir_lines *lines) {
   return result;
 }
 
-int weir_lines_batch(struct weir_lines *lines, struct weir_batch *batch) {
+int weir__lines_batch(struct weir_lines *lines, struct weir_batch *batch) {
   if (lines->end == lines->stop) {
-    const int filled = weir_lines_fill(lines);
+    const int filled = weir__lines_fill(lines);
     if (filled <= 0) return filled;
   }
   const struct weir_lines_state *s = lines->state;
@@ -346,10 +364,10 @@ int weir_lines_batch(struct weir_lines *lines, struct weir_batch *batch) {
   batch->ends = lines->end;
   batch->begin = (size_t)(lines->next - lines->base);
   batch->count = (size_t)(lines->stop - lines->end);
-  batch->trim = lines->trim_above == 0;
+  batch->gap = lines->gap;
   batch->number = s->given_number + (size_t)(lines->end - s->given);
   lines->end = lines->stop;
-  lines->next = lines->base + lines->stop[-1] + 1;
+  lines->next = lines->base + lines->stop[-1] + lines->gap;
   return 1;
 }
 
@@ -364,11 +382,12 @@ int weir__lines_check(const struct weir_lines_options *options) {
 static struct weir_lines_state *new_state(const struct weir_lines_options *options, const char *path) {
   struct weir_lines_state *s = calloc(1, sizeof *s);
   if (!s) return NULL;
-  s->ends = malloc(ENDS_MOST * sizeof *s->ends);
+  s->ends = malloc((1 + ENDS_MOST) * sizeof *s->ends);
   if (!s->ends) {
     free(s);
     return NULL;
   }
+  s->ends++;
   s->max_line = options->max_line ? options->max_line : LINE_DEFAULT;
   if (s->max_line > LINE_MOST) s->max_line = LINE_MOST;
   s->policy = options->flags & (WEIR_LONG_PARTS | WEIR_LONG_SKIP);
@@ -427,8 +446,8 @@ static int begin(struct weir_lines *lines, struct weir_stream *stream, const str
   return 0;
 }
 
-int weir_lines_open(struct weir_lines *lines, const char *path, const struct weir_lines_options *options,
-                    struct weir_error *error) {
+int weir__lines_open(struct weir_lines *lines, const char *path, const struct weir_lines_options *options,
+                     struct weir_error *error) {
   struct weir_stream *stream;
   int code = start(lines, &options, path, error);
   if (code) return code;
@@ -437,8 +456,8 @@ int weir_lines_open(struct weir_lines *lines, const char *path, const struct wei
   return code ? (lines->failed = code) : begin(lines, stream, options, error);
 }
 
-int weir_lines_open_file(struct weir_lines *lines, struct weir_file *file, const struct weir_lines_options *options,
-                         struct weir_error *error) {
+int weir__lines_open_file(struct weir_lines *lines, struct weir_file *file, const struct weir_lines_options *options,
+                          struct weir_error *error) {
   struct weir_stream *stream;
   int code = start(lines, &options, file ? file->path : NULL, error);
   if (code) return code;
@@ -450,8 +469,8 @@ int weir_lines_open_file(struct weir_lines *lines, struct weir_file *file, const
   return lines->failed = code;
 }
 
-int weir_lines_open_memory(struct weir_lines *lines, const void *data, size_t size, const struct weir_lines_options *options,
-                           struct weir_error *error) {
+int weir__lines_open_memory(struct weir_lines *lines, const void *data, size_t size,
+                            const struct weir_lines_options *options, struct weir_error *error) {
   int code = start(lines, &options, NULL, error);
   if (code) return code;
   if (!data && size)
@@ -494,7 +513,7 @@ static void leave_file(const struct weir_lines *lines) {
   if (file && lines->state->process == weir__process()) file->position = last_given(lines).behind;
 }
 
-int weir_lines_close(struct weir_lines *lines, struct weir_error *error) {
+int weir__lines_close(struct weir_lines *lines, struct weir_error *error) {
   if (!lines) return 0;
   struct weir_lines_state *s = lines->state;
   const int failed = lines->failed;
@@ -506,7 +525,7 @@ int weir_lines_close(struct weir_lines *lines, struct weir_error *error) {
   const int closed = s->close_stream ? weir_stream_close(s->stream, error) : 0;
   const int first = s->first_error ? weir__report(error, s->first_error, &s->error) : closed;
   free(s->spill);
-  free(s->ends);
+  free(s->ends - 1);
   free(s);
   const uint64_t skipped = lines->skipped;
   *lines = (struct weir_lines){.skipped = skipped};
@@ -515,14 +534,14 @@ int weir_lines_close(struct weir_lines *lines, struct weir_error *error) {
 
 /* ---- looking at it ---- */
 
-const struct weir_error *weir_lines_error(const struct weir_lines *lines) {
+const struct weir_error *weir__lines_error(const struct weir_lines *lines) {
   static const struct weir_error none;
   return lines->state ? &lines->state->error : &none;
 }
 
-unsigned weir_lines_marks(const struct weir_lines *lines) { return lines->state ? last_given(lines).marks : 0; }
+unsigned weir__lines_marks(const struct weir_lines *lines) { return lines->state ? last_given(lines).marks : 0; }
 
-void weir_lines_position(const struct weir_lines *lines, uint64_t *offset, uint64_t *number) {
+void weir__lines_position(const struct weir_lines *lines, uint64_t *offset, uint64_t *number) {
   const struct last last = lines->state ? last_given(lines) : (struct last){0};
   if (offset) *offset = last.offset;
   if (number) *number = last.number;

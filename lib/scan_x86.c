@@ -1,25 +1,14 @@
 /*
  * scan_x86.c - finding newlines with the vector instructions of x86: 64 bytes are compared at once and become the bits of a
- * mask. SSE2, which every 64-bit processor has, and AVX2, chosen when the program runs. The last bytes are read as part of
- * the last 64 where there are so many, else copied: nothing outside of the range is touched.
+ * mask. SSE2, which every 64-bit processor has, and AVX2, chosen when the program runs; scan_x86_64.c has one more. The last
+ * bytes are read as part of the last 64 where there are so many, else copied: nothing outside of the range is touched.
  */
-#include <immintrin.h>
+#include "lib/scan_x86.h"
+
 #include <string.h>
 
-#include "lib/internal.h"
-
-#define STEP 64u
-/* Masks with no more bits than this, as lines above 30 bytes make, are taken apart bit by bit. */
-#define FEW 2u
-
 #define USES_SSE2 __attribute__((target("sse2")))
-#define USES_AVX2 __attribute__((target("avx2,bmi,popcnt")))
-#define PART_OF_LOOP static inline __attribute__((always_inline))
 
-/* The offset of the lowest bit; what it gives for none is not used. */
-PART_OF_LOOP uint32_t lowest(uint64_t mask) { return (uint32_t)__builtin_ctzll(mask | (uint64_t)1 << 63); }
-
-/* The places of the bits of a byte, lowest first, each in a byte of its own; what is above them is not used. */
 #define PLACES_0(above) (above), ((above) << 8)
 #define PLACES_1(above) PLACES_0(above), PLACES_0((above) << 8 | 1)
 #define PLACES_2(above) PLACES_1(above), PLACES_1((above) << 8 | 2)
@@ -28,46 +17,13 @@ PART_OF_LOOP uint32_t lowest(uint64_t mask) { return (uint32_t)__builtin_ctzll(m
 #define PLACES_5(above) PLACES_4(above), PLACES_4((above) << 8 | 5)
 #define PLACES_6(above) PLACES_5(above), PLACES_5((above) << 8 | 6)
 #define PLACES_7(above) PLACES_6(above), PLACES_6((above) << 8 | 7)
-static const uint64_t places[256] = {PLACES_7((uint64_t)0)};
+const uint64_t weir__places[256] = {PLACES_7((uint64_t)0)};
 
 /* How many they are; for processors that cannot count them. */
 #define BITS_2(n) (n), (n) + 1, (n) + 1, (n) + 2
 #define BITS_4(n) BITS_2(n), BITS_2((n) + 1), BITS_2((n) + 1), BITS_2((n) + 2)
 #define BITS_6(n) BITS_4(n), BITS_4((n) + 1), BITS_4((n) + 1), BITS_4((n) + 2)
 static const uint8_t bits_of[256] = {BITS_6(0), BITS_6(1), BITS_6(1), BITS_6(2)};
-
-/* Adds the lowest eight bits, counted from `begin`, and returns where the next entry goes. */
-USES_AVX2 PART_OF_LOOP uint32_t *add_byte(uint32_t *out, uint32_t mask, __m256i begin) {
-  const __m128i packed = _mm_loadl_epi64((const __m128i *)(const void *)&places[mask & 255]);
-  _mm256_storeu_si256((__m256i *)(void *)out, _mm256_add_epi32(_mm256_cvtepu8_epi32(packed), begin));
-  return out + __builtin_popcount(mask & 255);
-}
-
-USES_AVX2 PART_OF_LOOP void add_half(uint32_t *out, uint32_t mask, __m256i begin) {
-  const __m256i eight = _mm256_set1_epi32(8);
-  out = add_byte(out, mask, begin);
-  begin = _mm256_add_epi32(begin, eight);
-  out = add_byte(out, mask >> 8, begin);
-  begin = _mm256_add_epi32(begin, eight);
-  out = add_byte(out, mask >> 16, begin);
-  begin = _mm256_add_epi32(begin, eight);
-  (void)add_byte(out, mask >> 24, begin);
-}
-
-/* Adds all of the mask and returns where the next entry goes; there must be room for 64. Entries are written without
- * looking how many bits there are, since a branch for each would be guessed wrong too often. The processor works on both
- * halves at once; the first may write into the place of the second, which comes later. */
-USES_AVX2 PART_OF_LOOP uint32_t *add_avx2(uint32_t *out, uint64_t mask, uint32_t at) {
-  const unsigned bits = (unsigned)__builtin_popcountll(mask);
-  if (bits <= FEW) {
-    out[0] = at + lowest(mask);
-    out[1] = at + lowest(mask & (mask - 1));
-    return out + bits;
-  }
-  add_half(out, (uint32_t)mask, _mm256_set1_epi32((int)at));
-  add_half(out + __builtin_popcount((uint32_t)mask), (uint32_t)(mask >> 32), _mm256_set1_epi32((int)(at + 32)));
-  return out + bits;
-}
 
 USES_SSE2 PART_OF_LOOP uint32_t *add_sse2(uint32_t *out, uint64_t mask, uint32_t at) {
   const __m128i zero = _mm_setzero_si128();
@@ -77,7 +33,7 @@ USES_SSE2 PART_OF_LOOP uint32_t *add_sse2(uint32_t *out, uint64_t mask, uint32_t
   }
   for (unsigned i = 0; i < STEP; i += 8) {
     const unsigned byte = (unsigned)(mask >> i) & 255;
-    const __m128i words = _mm_unpacklo_epi8(_mm_loadl_epi64((const __m128i *)(const void *)&places[byte]), zero);
+    const __m128i words = _mm_unpacklo_epi8(_mm_loadl_epi64((const __m128i *)(const void *)&weir__places[byte]), zero);
     const __m128i begin = _mm_set1_epi32((int)(at + i));
     _mm_storeu_si128((__m128i *)(void *)out, _mm_add_epi32(_mm_unpacklo_epi16(words, zero), begin));
     _mm_storeu_si128((__m128i *)(void *)(out + 4), _mm_add_epi32(_mm_unpackhi_epi16(words, zero), begin));
@@ -132,14 +88,22 @@ static bool add_some(struct rest *rest, uint64_t mask, uint32_t at) {
   return true;
 }
 
-static size_t finish(struct rest *rest, size_t *used, bool *cr) {
+/* Bit by bit. Where something was found and there may be more of it than room, the next call goes on, fast again. */
+static void add_rest(struct rest *rest, size_t *used) {
   const char *data = rest->data;
+  *used = rest->at;
+  if (rest->count && rest->size - rest->at >= STEP) return;
   for (size_t at = rest->at; at < rest->size; at += STEP) {
     const struct masks masks = rest->size - at < STEP ? masks_of_rest(data, at, rest->size) : masks_sse2(data + at);
     if (masks.cr) rest->any_cr = true;
     if (!add_some(rest, masks.lf, (uint32_t)at)) break;
   }
   *used = rest->count < rest->max ? rest->size : rest->max ? (size_t)rest->ends[rest->max - 1] + 1 : rest->from;
+}
+
+static size_t finish(struct rest *rest, size_t *used, bool *cr) {
+  const char *data = rest->data;
+  add_rest(rest, used);
   if (rest->from && data[rest->from - 1] == '\r') rest->any_cr = true;
   if (rest->any_cr && weir__has_cr(data, rest->ends, rest->count)) *cr = true;
   return rest->count;
@@ -159,37 +123,20 @@ USES_SSE2 static size_t lines_sse2(const char *data, size_t from, size_t size, u
   return finish(&rest, used, cr);
 }
 
-USES_AVX2 PART_OF_LOOP uint64_t mask_avx2(const char *data, __m256i *any_cr) {
-  const __m256i lf = _mm256_set1_epi8('\n'), cr = _mm256_set1_epi8('\r');
-  const __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)data);
-  const __m256i high = _mm256_loadu_si256((const __m256i *)(const void *)(data + 32));
-  *any_cr = _mm256_or_si256(*any_cr, _mm256_or_si256(_mm256_cmpeq_epi8(low, cr), _mm256_cmpeq_epi8(high, cr)));
-  return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(low, lf)) |
-         (uint64_t)(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(high, lf)) << 32;
+USES_AVX2 size_t weir__scan_finish(const struct weir__loop *loop, const char *data, size_t from, size_t size, uint32_t *ends,
+                                   size_t max, size_t *used, bool *cr) {
+  const bool any_cr = !_mm256_testz_si256(loop->any_cr, loop->any_cr);
+  struct rest rest = {data, from, loop->at, size, ends, (size_t)(loop->out - ends), max, any_cr};
+  return finish(&rest, used, cr);
 }
 
-/* The next mask is made before the last one is taken apart, so that the processor has both to do. */
 USES_AVX2 static size_t lines_avx2(const char *data, size_t from, size_t size, uint32_t *ends, size_t max, size_t *used,
                                    bool *cr) {
-  __m256i any_cr = _mm256_setzero_si256();
-  uint32_t *out = ends;
-  size_t at = from;
+  struct weir__loop loop = {_mm256_setzero_si256(), ends, from};
   if (size - from >= STEP && max >= STEP) {
-    const size_t last = from + (size - from) / STEP * STEP - STEP;
-    const uint32_t *const room_up_to = ends + max - STEP;
-    uint64_t mask = mask_avx2(data + at, &any_cr);
-    for (; at != last && out <= room_up_to; at += STEP) {
-      const uint64_t next = mask_avx2(data + at + STEP, &any_cr);
-      out = add_avx2(out, mask, (uint32_t)at);
-      mask = next;
-    }
-    if (out <= room_up_to) {
-      out = add_avx2(out, mask, (uint32_t)at);
-      at += STEP;
-    }
+    take_avx2(&loop, data, from + (size - from) / STEP * STEP, ends + max - STEP);
   }
-  struct rest rest = {data, from, at, size, ends, (size_t)(out - ends), max, !_mm256_testz_si256(any_cr, any_cr)};
-  return finish(&rest, used, cr);
+  return weir__scan_finish(&loop, data, from, size, ends, max, used, cr);
 }
 
 /* ---- counting: bytes count up to 255 before they are added up ---- */
@@ -217,7 +164,7 @@ USES_SSE2 static uint64_t count_sse2(const char *data, size_t size) {
   return count + weir__scanner_plain.count(data + at, size - at);
 }
 
-USES_AVX2 static uint64_t count_avx2(const char *data, size_t size) {
+USES_AVX2 uint64_t weir__count_avx2(const char *data, size_t size) {
   const __m256i lf = _mm256_set1_epi8('\n'), zero = _mm256_setzero_si256();
   uint64_t count = 0;
   size_t at = 0;
@@ -240,14 +187,15 @@ USES_AVX2 static uint64_t count_avx2(const char *data, size_t size) {
 
 /* ---- which one ---- */
 
-static const struct weir__scanner scanners[] = {
-    {.name = "avx2", .lines = lines_avx2, .count = count_avx2},
-    {.name = "sse2", .lines = lines_sse2, .count = count_sse2},
-};
+static const struct weir__scanner avx2 = {.name = "avx2", .lines = lines_avx2, .count = weir__count_avx2};
+static const struct weir__scanner sse2 = {.name = "sse2", .lines = lines_sse2, .count = count_sse2};
 
 const struct weir__scanner *weir__scanner(unsigned i) {
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("popcnt");
-  if (!avx2) i++;
-  if (i == 1 && !__builtin_cpu_supports("sse2")) i++;
-  return i < 2 ? &scanners[i] : i == 2 ? &weir__scanner_plain : NULL;
+  const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("popcnt");
+  const struct weir__scanner *const all[] = {has_avx2 ? weir__scanner_x86_64() : NULL, has_avx2 ? &avx2 : NULL,
+                                             __builtin_cpu_supports("sse2") ? &sse2 : NULL, &weir__scanner_plain};
+  for (size_t which = 0; which < sizeof all / sizeof all[0]; which++) {
+    if (all[which] && i-- == 0) return all[which];
+  }
+  return NULL;
 }

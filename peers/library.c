@@ -14,7 +14,24 @@
 static const char mapped[] = "mapped";
 static enum weir_strategy strategy_of(const struct weir_job *job) { return job->data == mapped ? WEIR_MAPPED : WEIR_AUTO; }
 
-/* Files of peers end in a newline and have no CR, so the byte behind a slice is its newline. */
+/* Files of peers end in a newline and have no CR, so the byte behind a slice is its newline. Bytes that nobody looks at are
+ * counted for all lines together: what a batch takes from one end to the other. */
+static void deliver_batch(struct passes *pieces, const struct weir_batch *batch) {
+  const struct weir_batch found = *batch; /* nobody else knows this one: it stays in registers */
+  if (!pieces->unseen) {
+    for (size_t i = 0; i < found.count; i++) {
+      const struct weir_slice line = weir_batch_line(&found, i);
+      passes_deliver(pieces, line.data, line.size + 1);
+    }
+    return;
+  }
+  for (size_t i = 0; i < found.count; i++) {
+    const struct weir_slice line = weir_batch_line(&found, i);
+    passes_ignore(line.data, line.size);
+  }
+  pieces->offset += found.ends[found.count - 1] + found.gap - found.begin;
+}
+
 static int run_batch(void *state, const struct weir_job *job, struct weir_flow *flow, uint64_t budget) {
   const struct weir_lines_options options = {.strategy = strategy_of(job)};
   const uint64_t limit = passes_limit(job, budget);
@@ -24,13 +41,7 @@ static int run_batch(void *state, const struct weir_job *job, struct weir_flow *
   (void)state;
   int code = weir_lines_open(&lines, job->path, &options, NULL);
   if (code < 0) return code;
-  while (pieces.offset < limit && (code = weir_lines_batch(&lines, &batch)) > 0) {
-    const struct weir_batch found = batch; /* nobody else knows this one: it stays in registers */
-    for (size_t i = 0; i < found.count; i++) {
-      const struct weir_slice line = weir_batch_line(&found, i);
-      passes_deliver(&pieces, line.data, line.size + 1);
-    }
-  }
+  while (pieces.offset < limit && (code = weir_lines_batch(&lines, &batch)) > 0) deliver_batch(&pieces, &batch);
   passes_end(&pieces);
   const int closed = weir_lines_close(&lines, NULL);
   return passes_done(job, flow, budget, code < 0 ? code : closed);
@@ -45,6 +56,12 @@ static int run_next(void *state, const struct weir_job *job, struct weir_flow *f
   (void)state;
   int code = weir_lines_open(&lines, job->path, &options, NULL);
   if (code < 0) return code;
+  if (pieces.unseen && limit == job->part_length) { /* no more than a program does that reads all lines */
+    while (weir_lines_next(&lines, &line) > 0) {
+      passes_ignore(line.data, line.size);
+      pieces.offset += line.size + 1;
+    }
+  }
   while (pieces.offset < limit && weir_lines_next(&lines, &line) > 0) passes_deliver(&pieces, line.data, line.size + 1);
   passes_end(&pieces);
   code = weir_lines_close(&lines, NULL);
@@ -110,12 +127,18 @@ static const struct weir_method batch = {PASSES_WHOLE, .name = "library/lines-ba
                                          .calls = "weir_lines_batch(3)", .run = run_batch};
 static const struct weir_method next = {PASSES_WHOLE, .name = "library/lines-next", .summary = "line by line",
                                         .calls = "weir_lines_next(3)", .run = run_next};
-static const struct weir_method batch_mapped = {PASSES_WHOLE, .name = "library/lines-batch-mapped",
+static const struct weir_method batch_mapped = {PASSES_WHOLE,
+                                                .name = "library/lines-batch-mapped",
                                                 .summary = "lines, a block at once, of a mapped file",
-                                                .calls = "weir_lines_batch(3)", .run = run_batch, .data = mapped};
-static const struct weir_method next_mapped = {PASSES_WHOLE, .name = "library/lines-next-mapped",
-                                               .summary = "line by line, of a mapped file", .calls = "weir_lines_next(3)",
-                                               .run = run_next, .data = mapped};
+                                                .calls = "weir_lines_batch(3)",
+                                                .run = run_batch,
+                                                .data = mapped};
+static const struct weir_method next_mapped = {PASSES_WHOLE,
+                                               .name = "library/lines-next-mapped",
+                                               .summary = "line by line, of a mapped file",
+                                               .calls = "weir_lines_next(3)",
+                                               .run = run_next,
+                                               .data = mapped};
 static const struct weir_method records = {PASSES_WHOLE, .name = "library/records", .summary = "packed records",
                                            .calls = "weir_records_field(3)", .run = run_records};
 

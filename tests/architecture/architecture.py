@@ -40,7 +40,7 @@ STANDARD = {'assert.h', 'ctype.h', 'errno.h', 'float.h', 'inttypes.h', 'limits.h
             'string.h', 'time.h',
             'atomic'}  # of C++, where the header is used from there
 # files for one kind of processor, which the build leaves out on others
-PROCESSOR = {'lib/scan_x86.c': {'immintrin.h'}}
+PROCESSOR = {'lib/scan_x86.h': {'immintrin.h'}}
 # the linux folder is one of several that hold the same names; build files and packages have a fixed name
 NOT_UNIQUE = {'meson.build', '__init__.py'}
 NAME_FOLDERS = re.compile(r'os/[^/]+/')

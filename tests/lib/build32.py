@@ -73,6 +73,7 @@ def run_test(compiler, flags, source, folder):
 
 
 def main(source, compiler, *sources):
+    sources = [name.replace("scan_x86_64.c", "scan_x86_32.c") for name in sources] # as lib/meson.build has it
     flags = [*FLAGS, *(f"-I{os.path.join(source, place)}" for place in ("", "include", "bench"))]
     with tempfile.TemporaryDirectory(prefix="weir-test-") as folder:
         if not can_build(compiler, folder):

@@ -97,7 +97,12 @@ static void check_all(struct weir_lines *lines, const char *text, const struct r
       if (!first_error) first_error = result;
     } else if (result > 0) {
       assert_int_equal(batch.number, r->events[at].number);
-      for (i = 0; i < batch.count; i++) check_line(text, &r->events[at + i], weir_batch_line(&batch, i));
+      assert_true(batch.gap <= 2);
+      for (i = 0; i < batch.count; i++) {
+        line = weir_batch_line(&batch, i);
+        check_line(text, &r->events[at + i], line);
+        assert_memory_equal(line.data + line.size, &"\r\n"[2 - batch.gap], batch.gap);
+      }
       at += batch.count;
       check_place(lines, &r->events[at - 1]);
     }

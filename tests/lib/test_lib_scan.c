@@ -53,9 +53,12 @@ static struct answer expected(const char *data, size_t from, size_t size, size_t
 }
 
 static void check_lines(const struct weir__scanner *scanner, const char *data, size_t from, size_t size, size_t max) {
-  struct answer want = expected(data, from, size, max), got = {0};
+  const struct answer all = expected(data, from, size, max);
+  struct answer got = {0};
   got.ends[max] = ENDS_GUARD;
   got.count = scanner->lines(data, from, size, got.ends, max, &got.used, &got.cr);
+  const bool in_parts = got.count > 0 && max - got.count < 64 && got.used < all.used;
+  const struct answer want = in_parts ? expected(data, from, got.used, max) : all;
   if (got.count != want.count || got.used != want.used || got.cr != want.cr ||
       memcmp(got.ends, want.ends, want.count * sizeof *want.ends) != 0 || got.ends[max] != ENDS_GUARD) {
     fail_msg("%s: from %zu of %zu, at most %zu: %zu ends, used %zu, cr %d; wanted %zu, %zu, %d", scanner->name, from, size,
