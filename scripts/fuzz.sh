@@ -3,7 +3,7 @@
 set -eu
 build=$1 seconds=$2
 cd "$build/tests/fuzz"
-for target in runfile request suite; do
+for target in runfile request suite lines records text; do
   mkdir -p "corpus-$target"
   [ "$target" = runfile ] && cp "$OLDPWD"/tests/report/*.jsonl corpus-runfile/ 2>/dev/null || true
   [ "$target" = suite ] && cp "$OLDPWD"/suites/*.ini corpus-suite/
