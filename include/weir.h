@@ -270,7 +270,7 @@ enum weir_line_mark {
 };
 
 struct weir_lines_state; /* private */
-/* Only `skipped` is the caller's to look at. */
+/* Only `skipped` is the caller's to look at. A local variable, as above, is fastest: the compiler keeps it in registers. */
 struct weir_lines {
   const char *base, *next;    /* private: the block, and its next line */
   const uint32_t *end, *stop; /* private: where that line ends, counted from `base`; behind the last such place */
@@ -314,10 +314,11 @@ struct weir_batch {
   uint32_t gap;
   uint64_t number; /* of the first line, counted from 1 */
 };
-/* What weir_lines_next has not given yet of this block, else the next block. 1, 0 or an error. May be mixed with it. */
+/* What weir_lines_next has not given yet of a batch, else the next one. 1, 0 or an error. May be mixed with it. */
 static inline int weir_lines_batch(struct weir_lines *lines, struct weir_batch *batch);
 static inline struct weir_slice weir_batch_line(const struct weir_batch *batch, size_t i) {
-  const uint32_t *end = batch->ends + i, begin = end[-1] + batch->gap;
+  const uint32_t *end = batch->ends + i;
+  const uint32_t begin = end[-1] + batch->gap;
   struct weir_slice line;
   line.data = batch->base + begin;
   line.size = *end - begin;
@@ -342,8 +343,8 @@ int weir_read_lines(const char *path, struct weir_line_list *list, const struct 
                     struct weir_error *error);
 void weir_line_list_free(struct weir_line_list *list);
 
-/* Calls `each` for batches of at most `lines` lines and about `bytes` bytes (0: a block) until it returns non-zero, and
- * returns that. 0 after all lines; let the callback return values above 0, to be told from errors. */
+/* Calls `each` for batches of at most `lines` lines and about `bytes` bytes (0: as weir_lines_batch gives them) until it
+ * returns non-zero, and returns that. 0 after all lines; let the callback return values above 0, to be told from errors. */
 typedef int weir_lines_callback(void *context, const struct weir_batch *batch);
 int weir_lines_each(const char *path, size_t lines, size_t bytes, const struct weir_lines_options *options,
                     weir_lines_callback *each, void *context, struct weir_error *error);
@@ -744,47 +745,47 @@ bool weir_can(const char *path, enum weir_feature feature, const char **reason);
 /* ---- bodies of inline functions ------------------------------------------------------------------------------------ */
 
 /*
- * Nothing to read here for who uses the library. The functions named weir__ are those in it, for other languages to bind to.
- * They get a copy of the caller's struct weir_lines: its own address is never given away, so that a compiler keeps it in
+ * Nothing to read here for who uses the library. The functions named weir_abi_ are those in it, for other languages to bind
+ * to. They get a copy of the caller's struct weir_lines: its own address is never given away, so that a compiler keeps it in
  * registers while a loop goes from line to line. In memory each line would wait for what the one before it stored.
  */
-int weir__lines_open(struct weir_lines *lines, const char *path, const struct weir_lines_options *options,
-                     struct weir_error *error);
-int weir__lines_open_memory(struct weir_lines *lines, const void *data, size_t size,
-                            const struct weir_lines_options *options, struct weir_error *error);
-int weir__lines_open_file(struct weir_lines *lines, struct weir_file *file, const struct weir_lines_options *options,
-                          struct weir_error *error);
-int weir__lines_fill(struct weir_lines *lines);
-int weir__lines_batch(struct weir_lines *lines, struct weir_batch *batch);
-int weir__lines_close(struct weir_lines *lines, struct weir_error *error);
-const struct weir_error *weir__lines_error(const struct weir_lines *lines);
-unsigned weir__lines_marks(const struct weir_lines *lines);
-void weir__lines_position(const struct weir_lines *lines, uint64_t *offset, uint64_t *number);
+int weir_abi_lines_open(struct weir_lines *lines, const char *path, const struct weir_lines_options *options,
+                        struct weir_error *error);
+int weir_abi_lines_open_memory(struct weir_lines *lines, const void *data, size_t size,
+                               const struct weir_lines_options *options, struct weir_error *error);
+int weir_abi_lines_open_file(struct weir_lines *lines, struct weir_file *file, const struct weir_lines_options *options,
+                             struct weir_error *error);
+int weir_abi_lines_fill(struct weir_lines *lines);
+int weir_abi_lines_batch(struct weir_lines *lines, struct weir_batch *batch);
+int weir_abi_lines_close(struct weir_lines *lines, struct weir_error *error);
+const struct weir_error *weir_abi_lines_error(const struct weir_lines *lines);
+unsigned weir_abi_lines_marks(const struct weir_lines *lines);
+void weir_abi_lines_position(const struct weir_lines *lines, uint64_t *offset, uint64_t *number);
 
 static inline int weir_lines_open(struct weir_lines *lines, const char *path, const struct weir_lines_options *options,
                                   struct weir_error *error) {
   struct weir_lines copy;
-  const int code = weir__lines_open(lines ? &copy : NULL, path, options, error);
+  const int code = weir_abi_lines_open(lines ? &copy : NULL, path, options, error);
   if (lines) *lines = copy;
   return code;
 }
 static inline int weir_lines_open_memory(struct weir_lines *lines, const void *data, size_t size,
                                          const struct weir_lines_options *options, struct weir_error *error) {
   struct weir_lines copy;
-  const int code = weir__lines_open_memory(lines ? &copy : NULL, data, size, options, error);
+  const int code = weir_abi_lines_open_memory(lines ? &copy : NULL, data, size, options, error);
   if (lines) *lines = copy;
   return code;
 }
 static inline int weir_lines_open_file(struct weir_lines *lines, struct weir_file *file,
                                        const struct weir_lines_options *options, struct weir_error *error) {
   struct weir_lines copy;
-  const int code = weir__lines_open_file(lines ? &copy : NULL, file, options, error);
+  const int code = weir_abi_lines_open_file(lines ? &copy : NULL, file, options, error);
   if (lines) *lines = copy;
   return code;
 }
 static inline int weir_lines_fill(struct weir_lines *lines) {
   struct weir_lines copy = *lines;
-  const int result = weir__lines_fill(&copy);
+  const int result = weir_abi_lines_fill(&copy);
   *lines = copy;
   return result;
 }
@@ -801,28 +802,28 @@ static inline int weir_lines_next(struct weir_lines *lines, struct weir_slice *l
 }
 static inline int weir_lines_batch(struct weir_lines *lines, struct weir_batch *batch) {
   struct weir_lines copy = *lines;
-  const int result = weir__lines_batch(&copy, batch);
+  const int result = weir_abi_lines_batch(&copy, batch);
   *lines = copy;
   return result;
 }
 static inline int weir_lines_close(struct weir_lines *lines, struct weir_error *error) {
   if (!lines) return 0;
   struct weir_lines copy = *lines;
-  const int code = weir__lines_close(&copy, error);
+  const int code = weir_abi_lines_close(&copy, error);
   *lines = copy;
   return code;
 }
 static inline const struct weir_error *weir_lines_error(const struct weir_lines *lines) {
   const struct weir_lines copy = *lines;
-  return weir__lines_error(&copy);
+  return weir_abi_lines_error(&copy);
 }
 static inline unsigned weir_lines_marks(const struct weir_lines *lines) {
   const struct weir_lines copy = *lines;
-  return weir__lines_marks(&copy);
+  return weir_abi_lines_marks(&copy);
 }
 static inline void weir_lines_position(const struct weir_lines *lines, uint64_t *offset, uint64_t *number) {
   const struct weir_lines copy = *lines;
-  weir__lines_position(&copy, offset, number);
+  weir_abi_lines_position(&copy, offset, number);
 }
 
 #ifdef __cplusplus

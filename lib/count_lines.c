@@ -244,12 +244,13 @@ static size_t lines_before(const struct weir_batch *batch, uint64_t offset, uint
  * file at 0, though a mark before it be left out. */
 static int hand_segment(struct handing *handing, struct weir_lines *lines, unsigned member, uint64_t from, uint64_t to) {
   struct weir_batch batch;
-  bool ours = from == 0;
+  bool ours = false;
   int result;
   weir__lines_restart(lines, from, to);
   while ((result = weir_lines_batch(lines, &batch)) > 0) {
     const uint64_t offset = weir__lines_batch_offset(lines);
-    if (!ours && offset >= to) return 0;
+    const bool first_of_file = from == 0 && batch.number == 1; /* at 0, though a mark before it be left out */
+    if (!ours && !first_of_file && offset >= to) return 0;
     const size_t all = batch.count;
     batch.count = lines_before(&batch, offset, to);
     batch.number = 0;

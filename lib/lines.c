@@ -88,8 +88,8 @@ static void advance(struct weir_lines_state *s, size_t bytes) {
 
 /* `count` lines, the first from s->next on; so that a loop over them need not ask which one is the first, the place before
  * its end is made that of a line before it. */
-static int give(struct weir_lines *lines, struct weir_lines_state *s, const char *base, uint32_t *ends, size_t count,
-                uint32_t gap, unsigned marks) {
+static void give(struct weir_lines *lines, struct weir_lines_state *s, const char *base, uint32_t *ends, size_t count,
+                 uint32_t gap, unsigned marks) {
   lines->base = base;
   lines->next = s->next;
   lines->end = s->given = ends;
@@ -100,36 +100,33 @@ static int give(struct weir_lines *lines, struct weir_lines_state *s, const char
   s->given_offset = s->offset;
   s->given_number = s->number;
   s->given_marks = marks;
-  return 1;
 }
 
-/* How many of the next `count` lines end alike, with CR and LF or with LF alone. Those with CR now end before it. */
-static size_t end_alike(struct weir_lines_state *s, size_t count, uint32_t *gap) {
+static bool ends_with_cr(const char *base, size_t begin, size_t end) { return end > begin && base[end - 1] == '\r'; }
+
+/* How many of the lines found can be given together: they end alike, with CR and LF or with LF alone, and none is too long.
+ * Those with CR now end before it. */
+static size_t give_together(struct weir_lines_state *s, uint32_t *gap) {
   uint32_t *ends = s->ends + s->run;
-  const bool cr = s->base + ends[0] != s->next && s->base[ends[0] - 1] == '\r';
-  size_t alike = 1;
-  while (alike < count && (s->base[ends[alike] - 1] == '\r') == cr) alike++;
+  const size_t left = s->found - s->run;
+  size_t begin = (size_t)(s->next - s->base), count = 0;
+  const bool cr = s->trim && ends_with_cr(s->base, begin, ends[0]);
   *gap = cr ? 2 : 1;
-  if (cr) {
-    for (size_t i = 0; i < alike; i++) ends[i]--;
+  if (!s->trim && ends[left - 1] - begin <= s->max_line) return left;
+  for (; count < left; count++) {
+    const size_t end = ends[count];
+    const bool has_cr = s->trim && ends_with_cr(s->base, begin, end);
+    if (has_cr != cr || end - has_cr - begin > s->max_line) break;
+    ends[count] -= has_cr;
+    begin = end + 1;
   }
-  return alike;
-}
-
-static int give_run(struct weir_lines *lines, struct weir_lines_state *s, size_t count) {
-  uint32_t gap = 1;
-  if (s->trim) count = end_alike(s, count, &gap);
-  (void)give(lines, s, s->base, s->ends + s->run, count, gap, 0);
-  s->run += count;
-  s->number += count;
-  advance(s, (size_t)s->ends[s->run - 1] + gap - (size_t)(s->next - s->base));
-  return 1;
+  return count;
 }
 
 /* The next `size` bytes as they are: a CR at their end belongs to them. */
 static int give_bytes(struct weir_lines *lines, struct weir_lines_state *s, size_t size, unsigned marks) {
   s->end[1] = (uint32_t)size;
-  (void)give(lines, s, s->next, &s->end[1], 1, 0, marks);
+  give(lines, s, s->next, &s->end[1], 1, 0, marks);
   advance(s, size);
   return 1;
 }
@@ -139,7 +136,7 @@ static struct last last_given(const struct weir_lines *lines) {
   const struct weir_lines_state *s = lines->state;
   if (lines->end == s->given) return s->last;
   const uint32_t *line = lines->end - 1;
-  const size_t begin = line == s->given ? s->given_begin : (size_t)line[-1] + s->given_gap;
+  const size_t begin = (uint32_t)(line[-1] + s->given_gap);
   const uint64_t offset = s->given_offset + (begin - s->given_begin);
   return (struct last){.offset = offset,
                        .number = s->given_number + (size_t)(line - s->given),
@@ -175,22 +172,16 @@ static int refuse_long(struct weir_lines *lines, struct weir_lines_state *s, siz
   return result;
 }
 
-static bool fits(const struct weir_lines_state *s, size_t begin, size_t end) {
-  size_t size = end - begin;
-  if (s->trim && size && s->base[end - 1] == '\r') size--;
-  return size <= s->max_line;
-}
-
 static int give_found(struct weir_lines *lines, struct weir_lines_state *s) {
-  size_t begin = (size_t)(s->next - s->base), count = s->found - s->run;
-  if (s->ends[s->found - 1] - begin > s->max_line) { /* one of them may be too long */
-    const size_t first = begin;
-    for (count = 0; s->run + count < s->found && fits(s, begin, s->ends[s->run + count]); count++) {
-      begin = (size_t)s->ends[s->run + count] + 1;
-    }
-    if (count == 0) return refuse_long(lines, s, (size_t)s->ends[s->run] + 1 - first);
-  }
-  return give_run(lines, s, count);
+  const size_t begin = (size_t)(s->next - s->base);
+  uint32_t gap;
+  const size_t count = give_together(s, &gap);
+  if (count == 0) return refuse_long(lines, s, (size_t)s->ends[s->run] + 1 - begin);
+  give(lines, s, s->base, s->ends + s->run, count, gap, 0);
+  s->run += count;
+  s->number += count;
+  advance(s, (size_t)s->ends[s->run - 1] + gap - begin);
+  return 1;
 }
 
 /* ---- finding lines in what is held ---- */
@@ -340,7 +331,7 @@ static int step(struct weir_lines *lines, struct weir_lines_state *s) {
   return load(s);
 }
 
-int weir__lines_fill(struct weir_lines *lines) {
+int weir_abi_lines_fill(struct weir_lines *lines) {
   struct weir_lines_state *s = lines->state;
   if (!s) return lines->failed ? lines->failed : WEIR_EBADF;
   if (s->process != weir__process()) return report(s, WEIR_EFORKED, 0);
@@ -354,9 +345,9 @@ int weir__lines_fill(struct weir_lines *lines) {
   return result;
 }
 
-int weir__lines_batch(struct weir_lines *lines, struct weir_batch *batch) {
+int weir_abi_lines_batch(struct weir_lines *lines, struct weir_batch *batch) {
   if (lines->end == lines->stop) {
-    const int filled = weir__lines_fill(lines);
+    const int filled = weir_abi_lines_fill(lines);
     if (filled <= 0) return filled;
   }
   const struct weir_lines_state *s = lines->state;
@@ -446,8 +437,8 @@ static int begin(struct weir_lines *lines, struct weir_stream *stream, const str
   return 0;
 }
 
-int weir__lines_open(struct weir_lines *lines, const char *path, const struct weir_lines_options *options,
-                     struct weir_error *error) {
+int weir_abi_lines_open(struct weir_lines *lines, const char *path, const struct weir_lines_options *options,
+                        struct weir_error *error) {
   struct weir_stream *stream;
   int code = start(lines, &options, path, error);
   if (code) return code;
@@ -456,8 +447,8 @@ int weir__lines_open(struct weir_lines *lines, const char *path, const struct we
   return code ? (lines->failed = code) : begin(lines, stream, options, error);
 }
 
-int weir__lines_open_file(struct weir_lines *lines, struct weir_file *file, const struct weir_lines_options *options,
-                          struct weir_error *error) {
+int weir_abi_lines_open_file(struct weir_lines *lines, struct weir_file *file, const struct weir_lines_options *options,
+                             struct weir_error *error) {
   struct weir_stream *stream;
   int code = start(lines, &options, file ? file->path : NULL, error);
   if (code) return code;
@@ -469,8 +460,8 @@ int weir__lines_open_file(struct weir_lines *lines, struct weir_file *file, cons
   return lines->failed = code;
 }
 
-int weir__lines_open_memory(struct weir_lines *lines, const void *data, size_t size,
-                            const struct weir_lines_options *options, struct weir_error *error) {
+int weir_abi_lines_open_memory(struct weir_lines *lines, const void *data, size_t size,
+                               const struct weir_lines_options *options, struct weir_error *error) {
   int code = start(lines, &options, NULL, error);
   if (code) return code;
   if (!data && size)
@@ -513,7 +504,7 @@ static void leave_file(const struct weir_lines *lines) {
   if (file && lines->state->process == weir__process()) file->position = last_given(lines).behind;
 }
 
-int weir__lines_close(struct weir_lines *lines, struct weir_error *error) {
+int weir_abi_lines_close(struct weir_lines *lines, struct weir_error *error) {
   if (!lines) return 0;
   struct weir_lines_state *s = lines->state;
   const int failed = lines->failed;
@@ -534,14 +525,14 @@ int weir__lines_close(struct weir_lines *lines, struct weir_error *error) {
 
 /* ---- looking at it ---- */
 
-const struct weir_error *weir__lines_error(const struct weir_lines *lines) {
+const struct weir_error *weir_abi_lines_error(const struct weir_lines *lines) {
   static const struct weir_error none;
   return lines->state ? &lines->state->error : &none;
 }
 
-unsigned weir__lines_marks(const struct weir_lines *lines) { return lines->state ? last_given(lines).marks : 0; }
+unsigned weir_abi_lines_marks(const struct weir_lines *lines) { return lines->state ? last_given(lines).marks : 0; }
 
-void weir__lines_position(const struct weir_lines *lines, uint64_t *offset, uint64_t *number) {
+void weir_abi_lines_position(const struct weir_lines *lines, uint64_t *offset, uint64_t *number) {
   const struct last last = lines->state ? last_given(lines) : (struct last){0};
   if (offset) *offset = last.offset;
   if (number) *number = last.number;

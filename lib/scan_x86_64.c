@@ -9,7 +9,7 @@
  * register to the other. */
 #define AHEAD 16u
 #define HALF 32u
-#define EIGHT 32u /* eight places, in bits of a mask or in bytes of the index */
+#define EIGHT_PLACES 32u /* eight places, in bits of a mask or in bytes of the index */
 
 /* Four bits for each of 64 bytes, all set where it is LF: places 0 to 15, 32 to 47, 16 to 31 and 48 to 63, as they come out
  * of the instruction that packs them. Their number of bits is the number of bytes that their entries take in the index. */
@@ -40,7 +40,7 @@ USES_BMI2 PART_OF_LOOP void add_eight(char *out, uint64_t found, __m256i begin) 
 USES_BMI2 static char *add_sixteen(char *out, uint64_t nibbles, __m256i begin) {
   const uint64_t found = places_of(nibbles);
   add_eight(out, found, begin);
-  add_eight(out + EIGHT, found >> 32, begin);
+  add_eight(out + EIGHT_PLACES, found >> 32, begin);
   return out + __builtin_popcountll(nibbles);
 }
 
@@ -50,7 +50,7 @@ USES_BMI2 PART_OF_LOOP char *add_nibbles(char *out, uint64_t first, uint64_t sec
   const __m256i sixteen = _mm256_set1_epi32(16);
   const unsigned bits = (unsigned)__builtin_popcountll(first);
   const unsigned both = bits + (unsigned)__builtin_popcountll(second);
-  if (__builtin_expect(both > EIGHT, 0)) {
+  if (__builtin_expect(both > EIGHT_PLACES, 0)) {
     return add_sixteen(add_sixteen(out, first, begin), second, _mm256_add_epi32(begin, sixteen));
   }
   const void *behind = (const char *)&sixteen_behind[8] - bits; /* 16 from where the second run begins */

@@ -29,7 +29,7 @@ static void deliver_batch(struct passes *pieces, const struct weir_batch *batch)
     const struct weir_slice line = weir_batch_line(&found, i);
     passes_ignore(line.data, line.size);
   }
-  pieces->offset += found.ends[found.count - 1] + found.gap - found.begin;
+  pieces->offset += (size_t)found.ends[found.count - 1] + found.gap - found.begin;
 }
 
 static int run_batch(void *state, const struct weir_job *job, struct weir_flow *flow, uint64_t budget) {

@@ -16,6 +16,7 @@ import textwrap
 
 WIDTH = 78
 SECTION = re.compile(r"/\* ---- (.*?) -{3,} \*/")
+BODIES = "bodies of inline functions" # not for readers
 ERROR = re.compile(r'\s*X\((\w+), (-\d+), "(.*?)"\)')
 RULE = re.compile(r" {2}([A-Z]\w+) +(.*)")
 DIRECTIVE = re.compile(r"#(?!define WEIR_(?!H$|ERROR_VALUE))|  WEIR_ERRORS\(")
@@ -148,12 +149,12 @@ def declarations(lines):
     out, body = [], False
     for line in joined(lines):
         if line.startswith("static inline") and line.endswith("{"):
-            out += fold(line[:-2] + ";")
+            out += fold(line[len("static inline "):-2] + ";")
             body = True
         elif body:
             body = line != "}"
         elif not DIRECTIVE.match(line):
-            out += fold(line)
+            out += fold(line.removeprefix("static inline "))
     return literal(out) if any(out) else []
 
 
@@ -213,12 +214,15 @@ def section_page(header, title, text):
 def pages(header):
     """File name -> text, of all pages."""
     parts = list(sections(re.sub(r"#ifdef __cplusplus\n.*?#endif\n", "", header, flags=re.DOTALL)))
+    parts = [(title, text) for title, text in parts if title != BODIES]
     out, links = {}, {}
     for title, text in parts:
         name = page_name(title)
         page = section_page(header, title, text) if title else overview(header, text, [t for t, _ in parts[1:]])
         out[f"{name}.3"] = "\n".join(page) + "\n"
-        links.update({f"{function}.3": f".so man3/{name}.3\n" for function in functions(text, True)})
+        for function in functions(text, True):
+            if links.setdefault(f"{function}.3", f".so man3/{name}.3\n") != f".so man3/{name}.3\n":
+                sys.exit(f"manual: two sections declare {function}")
     clash = sorted(set(out) & set(links))
     if clash:
         sys.exit(f"manual: a section and a function have one name: {', '.join(clash)}")
@@ -231,7 +235,8 @@ def main(arguments):
     with open(arguments[1], encoding="utf-8") as file:
         header = file.read()
     if arguments[0] == "functions":
-        print("\n".join(functions(header, False)))
+        inline = "--inline" in arguments
+        print("\n".join(dict.fromkeys(functions(header, inline))))
     elif arguments[0] == "names":
         print("\n".join(sorted(pages(header))))
     else:

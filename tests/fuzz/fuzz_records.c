@@ -8,7 +8,7 @@
 /* The next record, or a field of the kind that the script says. */
 static int take(struct weir_records *records, uint8_t script, struct weir_slice *slice) {
   if (!(script & 1)) return weir_records_next(records, slice);
-  return weir_records_field(records, (enum weir_record_prefix)(script >> 1 & 15) % (WEIR_RECORD_VARINT + 1), script >> 5,
+  return weir_records_field(records, (enum weir_record_prefix)((script >> 1 & 15) % (WEIR_RECORD_VARINT + 1)), script >> 5,
                             slice);
 }
 

@@ -28,6 +28,7 @@ static const struct text texts[] = {
     TEXT("\xef\xbb\xbfmarked\r\nnul\0here\nlone\rcr\r"),
     TEXT("x\n" LONG_20 LONG_20 LONG_20 "\ny\n" LONG_20),
     TEXT(LONG_20 LONG_20 LONG_20 LONG_20 LONG_20 LONG_20 LONG_20 "\n"),
+    TEXT(LONG_20 LONG_20 LONG_20 LONG_20 "\nonce\nand this, too\r\n"),
 };
 
 static uint64_t lines_in(const char *data, size_t size) {
@@ -275,8 +276,11 @@ static void long_lines_belong_to_where_they_begin(void **state) {
     put_content(path.text, texts[t].data, texts[t].size);
     for (uint64_t segment = 1; segment < 70; segment += 4) {
       for (size_t limit = 1; limit < 60; limit += 6) {
-        for (size_t p = 0; p < 2; p++) {
-          const struct weir_lines_options options = {.max_line = limit, .flags = policies[p], .block_bytes = limit % 11};
+        for (size_t p = 0; p < 4; p++) {
+          const struct weir_lines_options options = {.max_line = limit,
+                                                     .flags = policies[p % 2],
+                                                     .strategy = p < 2 ? WEIR_AUTO : WEIR_MAPPED,
+                                                     .block_bytes = limit % 11};
           check_parallel(path.text, &texts[t], (struct weir__together){.threads = 2, .segment = segment}, &options);
         }
       }
