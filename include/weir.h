@@ -304,8 +304,9 @@ static inline unsigned weir_lines_marks(const struct weir_lines *lines);
  * Parts of a line begin each at their own byte and have one number; lines left out are counted. */
 static inline void weir_lines_position(const struct weir_lines *lines, uint64_t *offset, uint64_t *number);
 
-/* All lines of a block at once, for the tightest loops. In one batch all lines end with LF, or all with CR and LF: a file
- * that mixes them comes in more batches. */
+/* All lines of a block at once, for the tightest loops. In one batch all lines end with LF (`gap` is 1), or all with a CR
+ * that is cut off and LF (2): a file that mixes them comes in more batches. A part of a line, and a last one without LF,
+ * comes alone (0). */
 struct weir_batch {
   const char *base;
   const uint32_t *ends; /* where line i ends in `base`; the next one begins `gap` bytes behind that, line 0 at `begin`,

@@ -55,7 +55,6 @@ struct weir_lines_state {
 
   /* What the caller has: lines that end at `given` and behind. */
   const uint32_t *given;
-  size_t given_begin;
   uint32_t given_gap;
   uint64_t given_offset, given_number;
   unsigned given_marks;
@@ -95,8 +94,7 @@ static void give(struct weir_lines *lines, struct weir_lines_state *s, const cha
   lines->end = s->given = ends;
   lines->stop = ends + count;
   lines->gap = s->given_gap = gap;
-  s->given_begin = (size_t)(s->next - base);
-  ends[-1] = (uint32_t)s->given_begin - gap;
+  ends[-1] = (uint32_t)(s->next - base) - gap;
   s->given_offset = s->offset;
   s->given_number = s->number;
   s->given_marks = marks;
@@ -136,8 +134,8 @@ static struct last last_given(const struct weir_lines *lines) {
   const struct weir_lines_state *s = lines->state;
   if (lines->end == s->given) return s->last;
   const uint32_t *line = lines->end - 1;
-  const size_t begin = (uint32_t)(line[-1] + s->given_gap);
-  const uint64_t offset = s->given_offset + (begin - s->given_begin);
+  const uint32_t begin = line[-1] + s->given_gap, first = s->given[-1] + s->given_gap;
+  const uint64_t offset = s->given_offset + (begin - first);
   return (struct last){.offset = offset,
                        .number = s->given_number + (size_t)(line - s->given),
                        .behind = offset + (*line - begin) + s->given_gap,

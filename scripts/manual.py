@@ -3,7 +3,7 @@
 
 manual.py names HEADER              the file names of all pages, one a line
 manual.py pages HEADER FOLDER       writes them
-manual.py functions HEADER          the functions that the library exports, one a line
+manual.py functions HEADER          the functions that the library exports, one a line; with --inline all that are declared
 
 weir.3 is the overview, each section of the header is a page named after it, and each function is a page that leads to its
 section's. The layout of the header is all it knows of C: declarations begin in the first column, and so do the comments that
